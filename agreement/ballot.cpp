@@ -96,7 +96,7 @@ Ruling Ballot::confuse(Motion mine, std::uint32_t value) {
   std::vector<std::string> parts;
   for (const Motion motion : orderly) {
     if (value & nobody_bit_of(motion)) continue;
-    const auto came = or_fail_stop([&] { return members_with(*agreement_, rank_.value, ranks_, motion == mine); });
+    const auto came = or_fail_stop([&] { return find_members(*agreement_, rank_.value, ranks_, motion == mine); });
     if (!came) return Ruling::recover;
     std::vector<Rank> ranks;
     for (const int rank : *came) ranks.push_back(Rank{rank});

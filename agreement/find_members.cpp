@@ -2,7 +2,7 @@
 
 namespace mend::agreement {
 
-std::optional<std::vector<int>> members_with(Agreement& agreement, int self, int members, bool has) {
+std::optional<std::vector<int>> find_members(Agreement& agreement, int self, int members, bool has) {
   constexpr int at_once = 31;  // bits that an agreement carries
   constexpr std::uint32_t none = (1U << at_once) - 1;
   std::vector<int> found;

@@ -13,6 +13,6 @@ namespace mend::agreement {
 /// Returns the members for which `has` is true, ascending; nothing if a member was found dead meanwhile. `self`: the
 /// number of this member, from 0, among `members`. Takes one agreement for each 31 members. Collective; the result is
 /// the same on all.
-std::optional<std::vector<int>> members_with(Agreement& agreement, int self, int members, bool has);
+std::optional<std::vector<int>> find_members(Agreement& agreement, int self, int members, bool has);
 
 }  // namespace mend::agreement

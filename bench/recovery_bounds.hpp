@@ -1,4 +1,4 @@
-// What a recovery cannot be faster than, measured with the same machine and library, and without mend.
+// Lower bounds of the time of a recovery, measured with the same machine and library, and without mend.
 
 #pragma once
 

@@ -161,7 +161,7 @@ void Service::end() {
   ask([this] { ended_ = true; });
 }
 
-void Service::let_go_of_the_gone() {
+void Service::release_dead_processes() {
   ask([this] {
     for (const auto& [process, neighbour] : neighbours_) {
       if (!let_go_.contains(process) && neighbour.process.is_gone()) {

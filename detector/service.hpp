@@ -100,7 +100,7 @@ class Service {
 
   /// After the end: makes the library hold those processes of this machine dead that are gone for any reason. Returns
   /// when the library has been told: the caller leaves the runtime next, in which no other thread may be then.
-  void let_go_of_the_gone();
+  void release_dead_processes();
 
   /// Returns recent counters. Waits for the control thread, which never blocks.
   Counters counters();

@@ -88,7 +88,7 @@ constexpr int STOREV_ALL = FENIX_STOREV_ALL;
 
 // --- processes -----------------------------------------------------------------------------------------------------
 
-/// Whether a callback is called before the recovery or after it.
+/// The time at which a callback is called: before the recovery, or after it.
 enum CallbackLocation { PRE_RECOVERY, POST_RECOVERY };
 
 namespace args {

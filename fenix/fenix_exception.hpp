@@ -1,4 +1,4 @@
-// What Fenix throws.
+// The exceptions of Fenix.
 
 #pragma once
 

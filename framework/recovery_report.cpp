@@ -23,7 +23,7 @@ std::string RecoveryReport::to_string() const {
     what += fmt::format("{}rank {}: process {} died, process {} took over", what.empty() ? "" : "; ", r.rank.value,
                         r.dead.value, r.newcomer.value);
   }
-  for (const Loss& loss : given_up) {
+  for (const LostRank& loss : given_up) {
     what += fmt::format("{}rank {}: process {} died, the rank was given up", what.empty() ? "" : "; ", loss.rank.value,
                         loss.dead.value);
   }

@@ -16,7 +16,7 @@ struct RecoveryReport {
   Epoch epoch;                            ///< the epoch that began with it
   std::vector<ProcessId> dead;            ///< all processes that died since the recovery before, spares included
   std::vector<Replacement> replacements;  ///< in rank order; ranks numbered as before, like those given up
-  std::vector<Loss> given_up;             ///< ranks that were given up, in rank order
+  std::vector<LostRank> given_up;         ///< ranks that were given up, in rank order
   WallClock::time_point noticed;          ///< when this process first knew of a rank's death
   Milliseconds interrupt{};               ///< from noticing until this process had left the body
   Milliseconds agree{};                   ///< until all living processes agreed to recover, and on the dead

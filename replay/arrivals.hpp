@@ -44,7 +44,7 @@ class Arrivals {
  public:
   static constexpr int any = std::numeric_limits<int>::min();
 
-  /// What a receive takes.
+  /// The messages that a receive accepts.
   struct Pattern {
     int source = any;
     std::uint32_t context = 0;
@@ -76,7 +76,7 @@ class Arrivals {
   /// A receive is posted. If it waits, take_matched() has it later, unless it is dropped.
   Answer post(Receive receive, const Pattern& pattern);
   void drop(Receive receive);
-  /// What a receive would take, if it were posted now.
+  /// Returns the answer to a receive that were posted now.
   Answer look(const Pattern& pattern);
   /// Receives that have waited, and take a message now, in that order.
   std::vector<std::pair<Receive, Envelope>> take_matched() { return std::exchange(matched_, {}); }

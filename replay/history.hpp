@@ -1,5 +1,5 @@
-// What a rank has sent and received in a phase, in order. A rank that goes back is told the histories of the others:
-// arrivals.hpp finds out from them in which order its messages may come again.
+// The messages that a rank has sent and received in a phase, in order. A rank that goes back is told the histories of
+// the others: arrivals.hpp finds out from them in which order its messages may come again.
 
 #pragma once
 

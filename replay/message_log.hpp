@@ -1,5 +1,5 @@
-// What is told of each logged message, so that it can be sent again, and recognised when it is: by
-// framework/local_rollback/messages/logged_messages.hpp, which sends and receives. Two keep such logs: ledger.hpp,
+// The interface of a log of messages, which can be sent again, and are recognised when they are. It is told of each by
+// framework/local_rollback/messages/logged_messages.hpp, which sends and receives. Two keep such logs: sender_log.hpp,
 // until the next commit of all ranks, and region_log.hpp, for as many regions of the program as it wants.
 
 #pragma once

@@ -43,12 +43,12 @@ class RegionLog final : public MessageLog {
   };
   using Counts = std::map<Channel, Count>;
 
-  /// Where a rank continues, as it tells all other ranks.
+  /// The place where a rank continues, as it tells all other ranks.
   struct Position {
     bool takes_counts = false;  ///< its log has no messages and begins at `region`
     int region = -1;
   };
-  /// What a rank tells one other rank. In the channels, `peer` is the rank that sends the report.
+  /// The report of a rank to one other rank. In the channels, `peer` is the rank that sends the report.
   struct Report {
     Counts received{};  ///< what it has received from the other rank
     // For a rank that takes counts:

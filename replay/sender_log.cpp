@@ -14,7 +14,7 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 31U;
 }
 
-std::uint64_t weight(int from, int to, const Ledger::Channel& channel) {
+std::uint64_t weight(int from, int to, const SenderLog::Channel& channel) {
   const auto word = [](int value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
   const std::uint64_t ends = mixed(word(from) << 32U | word(to));
   return mixed(ends ^ mixed(std::uint64_t{channel.context} << 32U | word(channel.tag))) | 1U;
@@ -26,10 +26,11 @@ std::uint64_t MessageLog::chained(std::uint64_t before, std::uint64_t content) {
   return mixed(std::rotl(before, 23) ^ content) + 1;
 }
 
-Ledger::Ledger(int self, Hash hash, std::vector<bool> mates) : Ledger(self, hash, std::move(mates), Window{}) {}
+SenderLog::SenderLog(int self, Hash hash, std::vector<bool> mates)
+    : SenderLog(self, hash, std::move(mates), Window{}) {}
 
 /// Memory is reused in pieces as large as what several mates may have to acknowledge.
-Ledger::Ledger(int self, Hash hash, std::vector<bool> mates, Window window)
+SenderLog::SenderLog(int self, Hash hash, std::vector<bool> mates, Window window)
     : self_(self),
       hash_(hash),
       mates_(std::move(mates)),
@@ -37,22 +38,22 @@ Ledger::Ledger(int self, Hash hash, std::vector<bool> mates, Window window)
       retained_{Retained(2 * window.bytes), Retained(2 * window.bytes)} {}
 
 /// Returns true if `peer` has ended this phase, according to its last report.
-bool Ledger::is_past(int peer) const {
+bool SenderLog::is_past(int peer) const {
   const auto known = peers_.find(peer);
   return known != peers_.end() && known->second > phase_;
 }
 
 /// Returns true if the receiver does not need the next message of `channel` any more.
-bool Ledger::is_known(const Channel& channel, const Sends& sends) const {
+bool SenderLog::is_known(const Channel& channel, const Sends& sends) const {
   return sends.count < sends.theirs.count || is_past(channel.peer);
 }
 
-MessageLog::Copy Ledger::begin_send(const Channel& channel, std::size_t size) {
+MessageLog::Copy SenderLog::begin_send(const Channel& channel, std::size_t size) {
   const std::span<std::byte> copy = is_mate(channel.peer) ? retained().take(size) : now().memory.take(size);
   return {copy, !is_known(channel, now().sends[channel])};
 }
 
-void Ledger::end_send(const Channel& channel, std::span<const std::byte> copy) {
+void SenderLog::end_send(const Channel& channel, std::span<const std::byte> copy) {
   Sends& sends = now().sends[channel];
   const std::uint64_t number = sends.count++;
   sends.bytes += copy.size();
@@ -73,7 +74,7 @@ void Ledger::end_send(const Channel& channel, std::span<const std::byte> copy) {
     note(channel, number + 1, Difference::What::content);
 }
 
-void Ledger::receive(const Channel& channel, std::span<const std::byte> bytes, bool /*by_request*/) {
+void SenderLog::receive(const Channel& channel, std::span<const std::byte> bytes, bool /*by_request*/) {
   Received& received = now().received[channel];
   ++received.count;
   note_event(channel, received.place, true);
@@ -89,11 +90,11 @@ void Ledger::receive(const Channel& channel, std::span<const std::byte> bytes, b
   if (!was_due && is_due(to_tell)) due_.push_back(channel.peer);
 }
 
-bool Ledger::is_due(const Unacknowledged& one) const {
+bool SenderLog::is_due(const Unacknowledged& one) const {
   return one.messages >= window_.messages || one.bytes >= window_.bytes;
 }
 
-std::vector<Ledger::Acknowledgement> Ledger::take_acknowledgements() {
+std::vector<SenderLog::Acknowledgement> SenderLog::take_acknowledgements() {
   std::vector<Acknowledgement> all;
   for (const int mate : std::exchange(due_, {})) {
     Unacknowledged told = std::exchange(unacknowledged_[mate], {});
@@ -108,7 +109,7 @@ std::vector<Ledger::Acknowledgement> Ledger::take_acknowledgements() {
   return all;
 }
 
-void Ledger::acknowledged(int by, std::span<const std::uint64_t> words) {
+void SenderLog::acknowledged(int by, std::span<const std::uint64_t> words) {
   if (words.empty() || words.front() != number_) return;  // of a phase that has ended
   for (std::size_t at = 1; at + 1 < words.size(); at += 2) {
     const auto tag = static_cast<int>(static_cast<std::uint32_t>(words[at]));
@@ -116,7 +117,7 @@ void Ledger::acknowledged(int by, std::span<const std::uint64_t> words) {
   }
 }
 
-void Ledger::cut() {
+void SenderLog::cut() {
   for (const auto& [channel, sends] : now().sends)
     if (sends.count < sends.theirs.count) note(channel, sends.count + 1, Difference::What::fewer);
   behind_.reset();
@@ -138,7 +139,7 @@ void Ledger::cut() {
   interval.history.events.clear();
 }
 
-void Ledger::forget_log() {
+void SenderLog::forget_log() {
   OfPhase& phase = now();
   retained().drop_all();
   phase.forgotten += phase.memory.used();
@@ -146,7 +147,7 @@ void Ledger::forget_log() {
   phase.log.clear();
 }
 
-void Ledger::note_event(const Channel& channel, std::uint32_t& place, bool was_received) {
+void SenderLog::note_event(const Channel& channel, std::uint32_t& place, bool was_received) {
   History& history = now().history;
   if (place == nowhere) {
     place = static_cast<std::uint32_t>(history.channels.size());
@@ -155,7 +156,7 @@ void Ledger::note_event(const Channel& channel, std::uint32_t& place, bool was_r
   history.events.push_back(2 * place + (was_received ? 1U : 0U));
 }
 
-bool Ledger::is_behind() const {
+bool SenderLog::is_behind() const {
   if (std::ranges::any_of(peers_, [&](const auto& peer) { return peer.second > phase_; })) return true;
   if (!behind_) {
     behind_ = 0;
@@ -165,51 +166,51 @@ bool Ledger::is_behind() const {
   return *behind_ > 0;
 }
 
-void Ledger::reuse_retained() {
+void SenderLog::reuse_retained() {
   for (Retained& retained : retained_) retained.reuse();
 }
 
-std::uint64_t Ledger::balance() const {
+std::uint64_t SenderLog::balance() const {
   std::uint64_t sum = 0;
   for (const auto& [channel, sends] : now().sends) sum += sends.count * weight(self_, channel.peer, channel);
   for (const auto& [channel, received] : now().received) sum -= received.count * weight(channel.peer, self_, channel);
   return sum;
 }
 
-std::vector<std::uint64_t> Ledger::bytes_sent(int ranks) const {
+std::vector<std::uint64_t> SenderLog::bytes_sent(int ranks) const {
   std::vector<std::uint64_t> bytes(static_cast<std::size_t>(ranks));
   for (const auto& [channel, sends] : now().sends) bytes.at(static_cast<std::size_t>(channel.peer)) += sends.bytes;
   return bytes;
 }
 
-std::map<Ledger::Channel, std::uint64_t> Ledger::sent_to(int peer) const {
+std::map<SenderLog::Channel, std::uint64_t> SenderLog::sent_to(int peer) const {
   std::map<Channel, std::uint64_t> counts;
   for (const auto& [channel, sends] : now().sends)
     if (channel.peer == peer) counts[channel] = sends.count;
   return counts;
 }
 
-std::map<Ledger::Channel, std::uint64_t> Ledger::received_from(int peer) const {
+std::map<SenderLog::Channel, std::uint64_t> SenderLog::received_from(int peer) const {
   std::map<Channel, std::uint64_t> counts;
   for (const auto& [channel, received] : now().received)
     if (channel.peer == peer) counts[channel] = received.count;
   return counts;
 }
 
-std::map<Ledger::Channel, std::uint64_t> Ledger::sent(Phase phase) const {
+std::map<SenderLog::Channel, std::uint64_t> SenderLog::sent(Phase phase) const {
   std::map<Channel, std::uint64_t> counts;
   for (const auto& [channel, sends] : phases_[static_cast<std::size_t>(phase)].sends) counts[channel] = sends.count;
   return counts;
 }
 
-std::map<Ledger::Channel, std::uint64_t> Ledger::received(Phase phase) const {
+std::map<SenderLog::Channel, std::uint64_t> SenderLog::received(Phase phase) const {
   std::map<Channel, std::uint64_t> counts;
   for (const auto& [channel, received] : phases_[static_cast<std::size_t>(phase)].received)
     counts[channel] = received.count;
   return counts;
 }
 
-Ledger::Receipts Ledger::receipts_for(int peer) const {
+SenderLog::Receipts SenderLog::receipts_for(int peer) const {
   const auto of = [&](const OfPhase& phase) {
     std::vector<Receipt> receipts;
     for (const auto& [channel, received] : phase.received) {
@@ -220,7 +221,7 @@ Ledger::Receipts Ledger::receipts_for(int peer) const {
   return {phase_, of(phases_[0]), of(phases_[1])};
 }
 
-std::vector<Ledger::Resent> Ledger::hear(int peer, const Receipts& receipts) {
+std::vector<SenderLog::Resent> SenderLog::hear(int peer, const Receipts& receipts) {
   std::vector<Resent> resent;
   peers_[peer] = receipts.phase;
   behind_.reset();
@@ -237,7 +238,8 @@ std::vector<Ledger::Resent> Ledger::hear(int peer, const Receipts& receipts) {
   return resent;
 }
 
-void Ledger::hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts, std::vector<Resent>& resent) {
+void SenderLog::hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts,
+                           std::vector<Resent>& resent) {
   for (auto& [channel, sends] : phase.sends)
     if (channel.peer == peer) sends.theirs = {};
   for (const Receipt& receipt : receipts)
@@ -248,7 +250,7 @@ void Ledger::hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& re
     if (entry.number >= phase.sends.at(entry.channel).theirs.count) resent.push_back({entry.channel, entry.bytes});
 }
 
-void Ledger::note(const Channel& channel, std::uint64_t number, Difference::What what) {
+void SenderLog::note(const Channel& channel, std::uint64_t number, Difference::What what) {
   if (!difference_) difference_ = Difference{channel, number, what};
 }
 

@@ -5,9 +5,9 @@
 //
 //   entry of the body --setup--> restore() --interval--> commit() --interval--> commit() ...
 //
-// The ledger keeps the messages of the setup and of the current interval: the messages that this rank has sent, with
+// The log keeps the messages of the setup and of the current interval: the messages that this rank has sent, with
 // their bytes (the log), and how many it has received, with a hash. A process that takes over the rank of a dead one
-// begins with an empty ledger: it goes through the setup, restores, and goes through the interval. All ranks then tell
+// begins with an empty log: it goes through the setup, restores, and goes through the interval. All ranks then tell
 // each other what they have received (a Receipts each), and hear() returns the logged messages to send again:
 //
 //   to the newcomer    all that the rank had been sent, because it has received nothing
@@ -49,7 +49,7 @@
 
 namespace mend::replay {
 
-class Ledger final : public MessageLog {
+class SenderLog final : public MessageLog {
  public:
   using Channel = replay::Channel;
   using Resent = replay::Resent;  ///< its bytes are not moved until the next cut()
@@ -59,7 +59,7 @@ class Ledger final : public MessageLog {
   /// The parts of a job between which no message is under way.
   enum class Phase : std::uint8_t { setup, interval };
 
-  /// How many messages came on a channel since its beginning in a phase.
+  /// The number of messages that came on a channel in a phase.
   struct Receipt {
     std::uint32_t context = 0;
     int tag = 0;
@@ -83,8 +83,8 @@ class Ledger final : public MessageLog {
   };
 
   /// `self`: this rank. `mates`: by rank, whether it goes back together with this one; empty: none does.
-  Ledger(int self, Hash hash, std::vector<bool> mates = {});
-  Ledger(int self, Hash hash, std::vector<bool> mates, Window window);
+  SenderLog(int self, Hash hash, std::vector<bool> mates = {});
+  SenderLog(int self, Hash hash, std::vector<bool> mates, Window window);
 
   /// Others are mates from now on, on all ranks. Right after a cut().
   void set_mates(std::vector<bool> mates) { mates_ = std::move(mates); }

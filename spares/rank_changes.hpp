@@ -15,10 +15,10 @@ struct Replacement {
 };
 
 /// A rank that no process took over.
-struct Loss {
+struct LostRank {
   Rank rank;
   ProcessId dead;
-  bool operator==(const Loss&) const = default;
+  bool operator==(const LostRank&) const = default;
 };
 
 }  // namespace mend

@@ -53,10 +53,10 @@ std::map<NodeId, int> workers_by_node(std::span<const Placed> processes, int ran
 /// The first `ranks` processes of the launch have the ranks of their own numbers. Where one is missing, the first of
 /// the others has its rank. If there are too few, the last of these ranks stay vacant: they have no seat, and the
 /// others have the origins that they would have with them.
-Plan plan_by_number(std::span<const Placed> processes, int ranks) {
+RankAssignment plan_by_number(std::span<const Placed> processes, int ranks) {
   const auto is_worker = [&](const Placed& one) { return static_cast<std::int64_t>(one.process.value) < ranks; };
   const auto others = std::ranges::find_if_not(processes, is_worker);
-  Plan result;
+  RankAssignment result;
   result.roster.spares.assign(others, processes.end());
   auto worker = processes.begin();
   for (int number = 0; number < ranks; ++number) {
@@ -75,10 +75,11 @@ Plan plan_by_number(std::span<const Placed> processes, int ranks) {
 
 }  // namespace
 
-Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes, SparePlacement placement) {
+RankAssignment first_assignment(std::span<const Placed> processes, int ranks, int spare_nodes,
+                                SparePlacement placement) {
   if (placement == SparePlacement::last && spare_nodes == 0) return plan_by_number(processes, ranks);
   std::map<NodeId, int> workers = workers_by_node(processes, ranks, spare_nodes);
-  Plan result;
+  RankAssignment result;
   for (const Placed& process : processes) {
     if (workers[process.node]-- > 0) {
       result.roster.seats.push_back({process, 0, Rank{result.roster.size()}});
@@ -90,8 +91,8 @@ Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes, S
   return result;
 }
 
-Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy) {
-  Plan result;
+RankAssignment assign_ranks(const Roster& roster, const ProcessSet& dead, const Policy& policy) {
+  RankAssignment result;
   std::vector<Placed>& spares = result.roster.spares;
   std::ranges::copy_if(roster.spares, std::back_inserter(spares),
                        [&](const Placed& spare) { return !dead.contains(spare.process); });

@@ -1,7 +1,7 @@
 // Decides which processes are spares at the start of a job, and which spare takes over the rank of a dead process.
 //
-// All processes agree on who is dead. Then each process computes plan(roster, dead) for itself. The function is pure,
-// so all processes get the same new roster without a message.
+// All processes agree on who is dead. Then each process computes assign_ranks(roster, dead) for itself. The function is
+// pure, so all processes get the same new roster without a message.
 
 #pragma once
 
@@ -17,10 +17,10 @@
 namespace mend {
 
 /// A new roster, and the changes from the old one.
-struct Plan {
+struct RankAssignment {
   Roster roster;
   std::vector<Replacement> replacements;  ///< in rank order
-  std::vector<Loss> given_up;             ///< in rank order, by the numbers of the old roster
+  std::vector<LostRank> given_up;         ///< in rank order, by the numbers of the old roster
   std::vector<Rank> vacant;               ///< ranks without a process that are not given up; their seats name the last
                                           ///< holder. None in a complete plan
 
@@ -36,14 +36,14 @@ enum class SparePlacement {
 /// Returns the roster at the start: `ranks` of `processes` hold the ranks, in ascending order of process, and the
 /// others are spares. The processes of the last `spare_nodes` nodes become spares first, node by node from the last.
 /// The other spares are chosen by `placement`. With too few processes, the last ranks stay vacant. Pure.
-Plan first_plan(std::span<const Placed> processes, int ranks, int spare_nodes = 0,
-                SparePlacement placement = SparePlacement::spread);
+RankAssignment first_assignment(std::span<const Placed> processes, int ranks, int spare_nodes = 0,
+                                SparePlacement placement = SparePlacement::spread);
 
 /// Returns the roster after the death of `dead`. Each dead process's rank gets a living spare, in rank order: a spare
 /// of the dead process's own node if there is one, otherwise a spare of the node that has the most, so that the others
 /// stay spread. Dead spares are removed. A rank without a spare stays vacant if `policy` allows to start a process for
 /// it. Otherwise it is given up, if `policy` allows that and another rank remains: it leaves the roster, and the others
 /// keep their order. Pure: the same on every process.
-Plan plan(const Roster& roster, const ProcessSet& dead, const Policy& policy = {});
+RankAssignment assign_ranks(const Roster& roster, const ProcessSet& dead, const Policy& policy = {});
 
 }  // namespace mend

@@ -1,4 +1,4 @@
-// How the protocols communicate.
+// The communication of the protocols.
 //
 // A protocol core (an agreement, a detector) does not know the network. It asks to send bytes to a process, and is told
 // which bytes came from which process, or that a process is dead. An Endpoint is one process's end of the network that

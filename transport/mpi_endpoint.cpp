@@ -101,11 +101,11 @@ std::optional<Event> MpiEndpoint::poll() {
   if (deaths_to_report_.empty()) return std::nullopt;
   const Death death{deaths_to_report_.front()};
   deaths_to_report_.pop_front();
-  bury(death.process);
+  mark_dead(death.process);
   return death;
 }
 
-void MpiEndpoint::bury(ProcessId process) {
+void MpiEndpoint::mark_dead(ProcessId process) {
   dead_.insert(process);
   const int rank = rank_of(process);
   assembled_.erase(rank);

@@ -45,7 +45,7 @@ class MpiEndpoint final : public Endpoint {
   void abandon_sends_to(int rank);
   void post_receive();
   void learn_deaths();
-  void bury(ProcessId process);
+  void mark_dead(ProcessId process);
   std::optional<Event> receive_one();
   std::optional<std::span<const std::byte>> assemble(int from, std::span<const std::byte> piece);
 

@@ -13,9 +13,9 @@
 namespace mend::agreement {
 
 /// Records the contribution to an agreement, and returns the outcome that it was given.
-class Foretold final : public Agreement {
+class FixedOutcome final : public Agreement {
  public:
-  explicit Foretold(Outcome outcome = {~0U, false}) : outcome_(outcome) {}
+  explicit FixedOutcome(Outcome outcome = {~0U, false}) : outcome_(outcome) {}
   Outcome agree(std::uint32_t contribution) override {
     contributed = contribution;
     return outcome_;
@@ -28,9 +28,9 @@ class Foretold final : public Agreement {
 
 /// Returns the contribution of a rank with this motion to a ballot.
 inline std::uint32_t ballot_contribution(Motion motion) {
-  auto foretold = std::make_unique<Foretold>();
-  const Foretold& seen = *foretold;
-  Ballot ballot(std::move(foretold), Rank{0}, 1);
+  auto fixed = std::make_unique<FixedOutcome>();
+  const FixedOutcome& seen = *fixed;
+  Ballot ballot(std::move(fixed), Rank{0}, 1);
   ballot.cast(motion, true);
   return seen.contributed;
 }

@@ -42,7 +42,7 @@ Json recovery_document(const mend::RecoveryReport& recovery) {
         {{"rank", replacement.rank.value}, {"dead", replacement.dead.value}, {"newcomer", replacement.newcomer.value}});
   }
   document["given_up"] = Json::array();
-  for (const mend::Loss& loss : recovery.given_up) {
+  for (const mend::LostRank& loss : recovery.given_up) {
     document["given_up"].push_back({{"rank", loss.rank.value}, {"dead", loss.dead.value}});
   }
   document["noticed_us"] = mend::in_microseconds(recovery.noticed).count();
@@ -59,7 +59,7 @@ Json recovery_document(const mend::RecoveryReport& recovery) {
 std::vector<mend::ProcessId> causes_of(const mend::RecoveryReport& recovery) {
   std::vector<mend::ProcessId> causes;
   for (const mend::Replacement& replacement : recovery.replacements) causes.push_back(replacement.dead);
-  for (const mend::Loss& loss : recovery.given_up) causes.push_back(loss.dead);
+  for (const mend::LostRank& loss : recovery.given_up) causes.push_back(loss.dead);
   return causes.empty() ? recovery.dead : causes;
 }
 

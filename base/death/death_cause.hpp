@@ -13,7 +13,7 @@ struct DeathCause {
     exit,       ///< it called exit, or MPI_Abort for itself, with code `number`
     left,       ///< it exited in another way, for instance by _exit; `number`: the code, or below 0 if unknown
     silence,    ///< it was silent for `number` ms, and was killed
-    stuck,      ///< it waited for `number` ms in the MPI library for what had happened, and was killed
+    stuck,      ///< stuck in the MPI library for `number` ms, and was killed
     terminate,  ///< a process failure left a noexcept function
     replaced,   ///< it has become another program, by exec
   };

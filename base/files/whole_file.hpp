@@ -12,7 +12,7 @@
 
 namespace mend {
 
-/// What a name given by the user names.
+/// The kind of file that a name given by the user refers to.
 struct Destination {
   enum class Kind { file, stream, unusable };
 

@@ -39,7 +39,7 @@
 
 namespace mend::trace {
 
-/// What each file begins with.
+/// The beginning of each file.
 inline constexpr std::string_view begin_of_file = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
 
 /// A number attached to an event. The name is a literal.

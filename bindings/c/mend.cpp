@@ -592,7 +592,8 @@ int mend_recovery_rank(const mend_session* session, int index, int number, int* 
       throw mend::UsageError("there is no rank of this number in the recovery: it has " +
                              std::to_string(replaced + report.given_up.size()));
     const mend::Replacement change = at < replaced ? report.replacements[at] : mend::Replacement{};
-    const mend::Loss loss = at < replaced ? mend::Loss{change.rank, change.dead} : report.given_up[at - replaced];
+    const mend::LostRank loss =
+        at < replaced ? mend::LostRank{change.rank, change.dead} : report.given_up[at - replaced];
     *rank = loss.rank.value;
     *dead = static_cast<int>(loss.dead.value);
     *newcomer = at < replaced ? static_cast<int>(change.newcomer.value) : -1;

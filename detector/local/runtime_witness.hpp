@@ -119,7 +119,7 @@ class RuntimeWitness {
   /// Handles an advice. It should check from time to time whether there is still `time`.
   using Prepare = std::function<void(std::span<const ByteCount> sizes, const std::function<bool()>& time)>;
 
-  /// What ends a wait.
+  /// The reason why a wait has ended.
   struct Wake {
     Epoch epoch;
     Matters deaths;  ///< a death on record for which this returns true

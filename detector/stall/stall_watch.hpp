@@ -43,7 +43,7 @@
 
 namespace mend::detector {
 
-/// How long ranks may wait. Zero means for ever.
+/// The time that ranks may wait. Zero means for ever.
 struct StallLimits {
   Time told{0};   ///< until it is reported
   Time ended{0};  ///< until the job ends

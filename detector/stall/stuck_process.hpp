@@ -10,12 +10,12 @@
 //   - in another call, if all others are in the same call of mend, or all others have come to the recovery;
 //   - as a spare that was called and did not come.
 // Ranks that wait for each other in calls that do not belong together are a mistake of the program: nobody is stuck.
-// If several are behind alike, one in which the library does not even look for messages counts as stuck, or else the
-// one with the highest number. If it was another one, the job meets the same again after the recovery, and has one
-// process less. So the job ends or goes on in every case.
+// If several processes are equally far behind, one whose library does not poll for messages is chosen, otherwise the
+// one with the highest number. If the choice was wrong, the job stalls again after the recovery, with one process
+// fewer. So the job ends or continues in every case.
 //
-// Under local rollback, there is a way out for ranks that wait for each other if one has gone back since the last
-// commit: what it does again does not fit what the others have done. If all go back, all begin anew.
+// Under local rollback, ranks may wait for each other because one has rolled back since the last commit, and does
+// something else than before. Then all roll back.
 
 #pragma once
 

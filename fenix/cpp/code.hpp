@@ -1,4 +1,4 @@
-// How the functions of namespace fenix come back: with a code, or with an exception.
+// The results of functions of namespace fenix: a code, or an exception.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// How the functions on data are called: by programs that may be wrong in what they ask for.
+// Calls of the data functions, with a check of their arguments.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace mend::fenix {
 
-/// What is wrong with an argument, as a code and in words.
+/// An error in an argument: the code of Fenix, and a text.
 class Refused : public std::exception {
  public:
   Refused(int code, std::string sentence) : code_(code), sentence_(std::move(sentence)) {}
@@ -59,12 +59,12 @@ bool spans_all_ranks(MPI_Comm comm);
 /// Local.
 std::optional<std::vector<int>> ranks_in(MPI_Comm comm);
 
-/// How many bytes an element of this type takes. Throws Refused.
+/// Returns the size in bytes of an element of this type. Throws Refused.
 std::size_t element_size(MPI_Datatype type);
 
 /// The subset in its shell for C. Throws Refused when it was never created.
 const ::fenix::DataSubset& subset_in(const Fenix_Data_subset& shell);
-/// Which elements of that member a subset means. Throws Refused.
+/// Returns the elements of that member that are in a subset. Throws Refused.
 Regions regions_of(const ::fenix::DataSubset& subset, const Definition& definition);
 /// The other way.
 ::fenix::DataSubset subset_of(const Regions& regions);
@@ -78,7 +78,7 @@ void stage(Group& group, const Definition& definition, const ::fenix::DataSubset
 /// The same for the member, or for all. Collective over the ranks in the first call after a failure.
 int store(int group_id, int member_id, const ::fenix::DataSubset& subset);
 
-/// What is to be handed out of a member in a snapshot.
+/// The elements of a member in a snapshot that a restore gives to the application.
 struct Found {
   const Elements* elements = nullptr;  ///< null: the member was not stored, not even without elements
   Regions which;

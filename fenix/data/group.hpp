@@ -49,7 +49,7 @@ class ElementType {
   std::shared_ptr<const MPI_Datatype> own_;
 };
 
-/// What the application has said of a member.
+/// The definition of a member by the application.
 struct Definition {
   int id = 0;
   void* buffer = nullptr;  ///< null on a newcomer, until it says where

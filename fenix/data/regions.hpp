@@ -1,4 +1,4 @@
-// Which elements of a member are meant: Fenix's subsets, without their C shell. Pure.
+// The elements of a member that a Fenix subset selects, without the C interface. Pure.
 
 #pragma once
 
@@ -28,7 +28,7 @@ class Regions {
   bool empty() const { return all_.empty(); }
   /// The index after the last.
   std::size_t end() const { return all_.empty() ? 0 : all_.back().end; }
-  /// Those below `count`.
+  /// Returns the elements below `count`.
   Regions below(std::size_t count) const;
   bool operator==(const Regions&) const = default;
 

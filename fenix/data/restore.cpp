@@ -1,4 +1,5 @@
-// What was committed comes back: into a buffer, through the member's serializer, or through a file in memory.
+// Gives the application what was committed: in a buffer, through the member's serializer, or through a file in memory.
+// Group::catch_up() (group.cpp) has brought it to this rank before, after a recovery.
 //
 // Functions that may recover from a failure hold nothing that needs a destructor, once `checked` has returned: they may
 // be left by longjmp.

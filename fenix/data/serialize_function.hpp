@@ -1,4 +1,4 @@
-// What programs in C++ give a member that is no plain array: a function that writes its elements, and reads them.
+// A function with which C++ programs write and read the elements of a member that is not a plain array.
 
 #pragma once
 

@@ -9,7 +9,7 @@ namespace mend::fenix {
 /// Puts these elements into `bytes`, which begin with element 0. Local.
 void write_elements_of(const Definition& definition, const Regions& regions, Bytes& bytes);
 
-/// What the serializer of a member without a count writes when it is asked for all. Local.
+/// Returns the output of the serializer of a member without a count for all elements. Local.
 Bytes write_whole(const Definition& definition);
 
 /// Takes these elements from `elements` to `target`; a member without a count is read in one piece. Local.

@@ -76,7 +76,7 @@ class MessageLogs final : public LoggedCalls {
 
   /// Pauses logging, for the calls of callbacks and for mend's own. Pauses may be nested.
   void pause() { ++inside_; }
-  void go_on() { --inside_; }
+  void resume() { --inside_; }
   /// Ends all pauses, after a longjmp that has left them.
   void end_pauses() { inside_ = 0; }
   /// Pauses logging during its lifetime.

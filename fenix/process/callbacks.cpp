@@ -71,10 +71,10 @@ void call_all_back() {
       if (!(squash ? call_back_and_squash(left - 1, epoch) : call_back(left - 1, epoch))) break;
     }
   } catch (...) {
-    message_logs().go_on();
+    message_logs().resume();
     throw;
   }
-  message_logs().go_on();
+  message_logs().resume();
 }
 
 bool call_all_back_in_place() {

@@ -1,5 +1,4 @@
-// How a function of Fenix is carried out: its work may meet a failure, from which the job is recovered, or be wrong,
-// for which there are codes.
+// Runs the work of a Fenix function, recovers from process failures, and converts errors to Fenix codes.
 
 #pragma once
 
@@ -10,7 +9,7 @@
 
 namespace mend::fenix {
 
-/// What a function of Fenix has come to.
+/// The result of a Fenix function.
 struct Outcome {
   int code;
   bool recovered = false;  ///< from a failure, so that the caller must resume

@@ -136,7 +136,7 @@ bool begin_epoch() {
       now.failed.push_back(replaced.rank.value);
       now.recovered.push_back(now.engine().world().roster.rank_of(replaced.newcomer)->value);
     }
-    for (const Loss& loss : recoveries.back().given_up) now.failed.push_back(loss.rank.value);
+    for (const LostRank& loss : recoveries.back().given_up) now.failed.push_back(loss.rank.value);
     given_up = !recoveries.back().given_up.empty();
   }
   for (auto& [id, group] : now.groups) {
@@ -290,16 +290,16 @@ bool go_on_in_place(bool is_recovered) {
     do {
       if (!std::exchange(is_recovered, false)) recover(MPIX_ERR_PROC_FAILED, true);
       if (!now.logs->fits()) {
-        now.logs->go_on();
+        now.logs->resume();
         return false;
       }
     } while (!call_all_back_in_place());
     if (now.callbacks.thrown_before) std::rethrow_exception(std::exchange(now.callbacks.thrown_before, nullptr));
   } catch (...) {
-    now.logs->go_on();
+    now.logs->resume();
     throw;
   }
-  now.logs->go_on();
+  now.logs->resume();
   if (now.logs->all_synced()) return true;
   end_job_and_exit(
       ExitCode::usage,
@@ -336,7 +336,7 @@ bool finish() {
   const bool keeps_receives = now.logs->recovers_in_place() || settings().resume == FENIX_RESUME_RETURN;
   now.logs->end_epoch(keeps_receives);
   if (!begin_epoch()) repair(keeps_receives);
-  now.logs->go_on();
+  now.logs->resume();
   return false;
 }
 

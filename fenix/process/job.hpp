@@ -28,7 +28,7 @@ namespace mend::fenix {
 class Group;
 class MessageLogs;
 
-/// Where Fenix_Init writes, now and after each recovery; any but `resume_point` may be null.
+/// The variables that Fenix_Init writes, now and after each recovery; any but `resume_point` may be null.
 struct Outputs {
   int* role;
   MPI_Comm* comm;
@@ -89,7 +89,7 @@ bool finish();
 
 /// Calls the application back and goes on as it has chosen: returns only if that is FENIX_RESUME_RETURN.
 void resume();
-/// Whether the application wants failures to be recovered from; otherwise they are left as they are.
+/// Returns true if the application wants to recover from failures; otherwise they are only reported.
 bool recovers();
 /// Throws what FENIX_RESUME_THROW throws, for the most recent failure.
 [[noreturn]] void throw_failure();
@@ -98,14 +98,14 @@ bool recovers();
 Fenix_Rank_role role();
 /// The part of a rank of the resilient communicator.
 Fenix_Rank_role role_of(int rank);
-/// How many ranks the job should have and has not, because processes have died.
+/// Returns the number of ranks that are missing because processes have died.
 int missing_ranks();
 
 /// The application does what it may not, in a call of MPI: ends the job with a sentence, or does what
 /// FENIX_UNHANDLED_MODE says, and returns MPI's code.
 int refuse_in_program(const std::string& sentence);
 
-/// What is done with an error of MPI that is met in the application's own code.
+/// Handles an error of MPI in the application's own code.
 void receive_error(MPI_Comm comm, int code, bool failure);
 
 /// Waits until all ranks have come here, so that none leaves while another is in a call on the communicator that

@@ -1,4 +1,4 @@
-// What the application has asked for, before or after Fenix_Init.
+// The settings of the application, made before or after Fenix_Init.
 
 #pragma once
 

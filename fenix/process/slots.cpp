@@ -61,7 +61,7 @@ std::optional<ProcessId> successor_of(ProcessId process, std::span<const Recover
   for (const RecoveryReport& recovery : recoveries) {
     const auto replaced = std::ranges::find(recovery.replacements, process, &Replacement::dead);
     if (replaced != recovery.replacements.end()) process = replaced->newcomer;
-    if (std::ranges::find(recovery.given_up, process, &Loss::dead) != recovery.given_up.end()) return std::nullopt;
+    if (std::ranges::find(recovery.given_up, process, &LostRank::dead) != recovery.given_up.end()) return std::nullopt;
   }
   return process;
 }

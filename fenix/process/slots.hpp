@@ -16,7 +16,7 @@
 
 namespace mend::fenix {
 
-/// Who has the rank that `process` had when it died; `process` itself if it lives, as far as the recoveries say.
+/// Returns the process that now has the rank that `process` had when it died; `process` itself if it lives.
 /// Nothing if nobody took over. Pure.
 std::optional<ProcessId> successor_of(ProcessId process, std::span<const RecoveryReport> recoveries);
 

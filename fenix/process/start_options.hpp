@@ -1,4 +1,4 @@
-// What Fenix_Init was called with, and the options of the job that follow from it.
+// The arguments of Fenix_Init, and the options of the job that follow from them.
 
 #pragma once
 
@@ -21,7 +21,8 @@ struct StartArguments {
 /// in the MPI_Info. Warns of what has no effect. Throws UsageError for what programs for Fenix cannot have. Local.
 Options options_of(const StartArguments& arguments);
 
-/// How many processes of the launch were to be no spares. One that was started later has a launch of its own. Local.
+/// Returns the number of processes of the launch that are not spares. One that was started later has a launch of its
+/// own. Local.
 int wanted_ranks(int spares);
 
 }  // namespace mend::fenix

@@ -41,7 +41,7 @@ struct Topology {
   auto operator<=>(const Topology&) const = default;
 };
 
-/// What a rank asks for when communicators are made.
+/// The arguments of a rank when communicators are made.
 struct Wish {
   int color = 0;  ///< MPI_UNDEFINED: it is in none
   int key = 0;
@@ -86,13 +86,13 @@ class DerivedFronts {
   /// The application frees it. Local.
   void free(MPI_Comm handle);
 
-  /// What was carried out. Local.
+  /// Returns the recipes that were carried out. Local.
   std::vector<Recipe> recipes() const;
   /// The number for the next, as far as this rank knows. Local.
   std::uint32_t next_number() const { return next_number_; }
   void set_next_number(std::uint32_t number) { next_number_ = number; }
 
-  /// How `front` was made. Local.
+  /// Returns the recipe of `front`. Local.
   const Recipe& recipe_of(const Front& front) const;
 
   /// Returns true if the application holds one that it has made since restore(). Local.

@@ -11,7 +11,7 @@
 
 namespace mend {
 
-/// What is sent beneath a front.
+/// The kinds of messages on the communicators of a front.
 enum class Traffic : std::uint8_t {
   messages,     ///< the application's own
   collectives,  ///< those that collective calls are made of

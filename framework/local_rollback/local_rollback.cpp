@@ -36,8 +36,8 @@ std::size_t most_log_bytes() {
   return most;
 }
 
-const char* text_of(replay::Ledger::Difference::What what) {
-  using What = replay::Ledger::Difference::What;
+const char* text_of(replay::SenderLog::Difference::What what) {
+  using What = replay::SenderLog::Difference::What;
   switch (what) {
     case What::content: return "has another content";
     case What::more: return "was not sent the first time";
@@ -48,23 +48,23 @@ const char* text_of(replay::Ledger::Difference::What what) {
 
 }  // namespace
 
-LocalRollback::LocalRollback(Engine& engine, const LocalOptions& options)
+LocalRollback::LocalRollback(Engine& engine, const LocalRollbackOptions& options)
     : engine_(engine),
-      ledger_(engine.rank().value, &hash_of),
+      sender_log_(engine.rank().value, &hash_of),
       messages_(
-          ledger_, [this] { recover(); }, {"--mend-rollback local does", "use --mend-rollback all"},
-          LoggedMessages::AnySource{[this] { return ledger_.is_behind(); },
+          sender_log_, [this] { recover(); }, {"--mend-rollback local does", "use --mend-rollback all"},
+          LoggedMessages::AnySource{[this] { return sender_log_.is_behind(); },
                                     [this](const std::string& reason) { give_up(reason); }}),
       collectives_(messages_),
       derived_(engine.rank().value),
       ranks_(engine.world().roster.size()),
       options_(options) {
-  engine.cluster_standing().enter_body(engine.world().roster, engine.world().epoch);
+  engine.cluster_rollback().enter_body(engine.world().roster, engine.world().epoch);
   session_.rank = engine.rank().value;
   session_.size = ranks_;
   session_.members.resize(static_cast<std::size_t>(ranks_));
   std::iota(session_.members.begin(), session_.members.end(), 0);
-  engine_.local_tally().begin(ranks_);
+  engine_.rollback_counts().begin(ranks_);
   rollback_note::waits_in_vain = false;
   process_context().logged_calls = this;
   intercept_refused_calls();
@@ -109,7 +109,7 @@ int LocalRollback::run(Call call, void* work) {
       const ErrorsHandled as_in_cpp(OnError::throws);
       code = call(work);
       check_length(code);
-      check_ledger();
+      check_sender_log();
       check_log();
       count_steps();
       exchange_acknowledgements();
@@ -164,7 +164,7 @@ bool LocalRollback::commit_due(bool is_due) {
   const bool asks = log_pacing_.step();
   if (is_due || !asks) return is_due;
   const Inside inside(inside_);
-  std::uint64_t largest = ledger_.bytes_of_phase();
+  std::uint64_t largest = sender_log_.bytes_of_phase();
   check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &largest, 1, MPI_UINT64_T, MPI_MAX), "commit_due()");
   const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
   if (!log_pacing_.hear(log_of_setup_ + largest, log_limit(), steps)) return false;
@@ -220,12 +220,12 @@ void LocalRollback::begin_epoch() {
     session_.comms = {application, application};  // errors are told of a communicator of this epoch
     leave();
   }
-  meet();
+  decide_who_goes_back();
   make_comms();
   others_.assign(static_cast<std::size_t>(ranks_), PeerState{});
   if (engine_.world().epoch == Epoch{0}) {
     is_newcomer_ = false;
-    engine_.cluster_standing().begin_life(Epoch{0});
+    engine_.cluster_rollback().begin_life(Epoch{0});
     return;
   }
   const int self = session_.rank;
@@ -248,7 +248,8 @@ void LocalRollback::begin_epoch() {
   std::uint64_t resent = 0;
   std::uint64_t resent_bytes = 0;
   for (int peer = 0; peer < ranks_; ++peer) {
-    for (const replay::Ledger::Resent& one : ledger_.hear(peer, packets[static_cast<std::size_t>(peer)].receipts)) {
+    for (const replay::SenderLog::Resent& one :
+         sender_log_.hear(peer, packets[static_cast<std::size_t>(peer)].receipts)) {
       const Front& front = front_with(one.channel.context / 2);
       const MPI_Comm comm = front.comm(static_cast<Traffic>(one.channel.context % 2));
       check_mpi(messages_.resend(comm, front.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
@@ -262,12 +263,12 @@ void LocalRollback::begin_epoch() {
     begin_replay();
   }
   tell_who_goes_back();
-  share_tally();
+  share_counts();
   serve();
   messages_.begin_epoch();
   is_newcomer_ = false;
-  note_gone_back(has_recovered_ || ranks_back_ > 0);
-  engine_.cluster_standing().begin_life(engine_.world().epoch);
+  note_gone_back(rolled_back_since_commit_ || ranks_back_ > 0);
+  engine_.cluster_rollback().begin_life(engine_.world().epoch);
 }
 
 void LocalRollback::make_comms() {
@@ -286,25 +287,25 @@ void LocalRollback::make_comms() {
 }
 
 PeerPacket LocalRollback::packet_for(int peer) const {
-  return {.state = {.phase = ledger_.phase(),
+  return {.state = {.phase = sender_log_.phase(),
                     .standing = standing(),
                     .refuses = !refusal_.empty() || log_is_full_,
                     .receives_from_any = receives_from_any_ || messages_.receives_from_any(),
                     .version = version_,
                     .steps = steps_,
                     .kept = static_cast<std::uint64_t>(engine_.steps_since_commit()),
-                    .logged = ledger_.bytes(),
+                    .logged = sender_log_.bytes(),
                     .log_limit = log_limit_,
                     .log_of_setup = log_of_setup_,
                     .log_pacing = log_pacing_at_version_,
                     .next_number = number_},
           .recipes = derived_.recipes(),
-          .receipts = ledger_.receipts_for(peer)};
+          .receipts = sender_log_.receipts_for(peer)};
 }
 
 // --- what a recovery has meant -----------------------------------------------------------------------------------
 
-bool LocalRollback::restores_alone() const { return std::ranges::any_of(others_, &PeerState::has_restored); }
+bool LocalRollback::others_have_restored() const { return std::ranges::any_of(others_, &PeerState::has_restored); }
 
 /// For the trace and the result: what the recovery has meant for this rank, and for all.
 void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
@@ -313,7 +314,7 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
   const bool stays = own.has_restored();
   trace::instant("rollback", {{"epoch", engine_.world().epoch.value},
                               {"stays", stays ? 1 : 0},
-                              {"back", !stays && engine_.cluster_standing().is_back(Rank{session_.rank}) ? 1 : 0},
+                              {"back", !stays && engine_.cluster_rollback().is_back(Rank{session_.rank}) ? 1 : 0},
                               {"version", note(own.version.value)},
                               {"kept", stays ? note(own.kept) : 0},
                               {"logged", note(own.logged)},
@@ -325,7 +326,7 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
     const PeerState& one = others_[index];
     told.version = std::max(told.version, one.version);
     told.ranks.push_back({one.has_restored() ? one.kept : 0, one.logged});
-    if (!one.has_restored() && engine_.cluster_standing().is_back(Rank{rank})) told.back.push_back(Rank{rank});
+    if (!one.has_restored() && engine_.cluster_rollback().is_back(Rank{rank})) told.back.push_back(Rank{rank});
   }
   engine_.note(std::move(told));
 }
@@ -342,14 +343,14 @@ void LocalRollback::tell_who_goes_back() {
     if (one.has_restored()) {
       kept += one.kept;
       logged = std::max(logged, one.logged);
-    } else if (engine_.cluster_standing().is_back(Rank{rank})) {
+    } else if (engine_.cluster_rollback().is_back(Rank{rank})) {
       back.push_back(Rank{rank});
     }
   }
-  engine_.cluster_standing().was_told();
+  engine_.cluster_rollback().was_told();
   if (speaker == others_.end() || back.empty()) return;
-  engine_.local_tally().go_back(back, kept);
-  engine_.local_tally().has_logged(logged);
+  engine_.rollback_counts().go_back(back, kept);
+  engine_.rollback_counts().has_logged(logged);
   if (speaker - others_.begin() != session_.rank) return;
   log::notice(fmt::format(
       "only {} {} back to {}: the others keep {}; a rank has logged {:.1f} MiB at most", name_ranks(back),
@@ -359,8 +360,8 @@ void LocalRollback::tell_who_goes_back() {
       static_cast<double>(logged) / (1U << 20U)));
 }
 
-void LocalRollback::share_tally() {
-  const std::span<std::uint64_t> words = engine_.local_tally().words();
+void LocalRollback::share_counts() {
+  const std::span<std::uint64_t> words = engine_.rollback_counts().words();
   call_mpi(
       [&] {
         return PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_MAX,
@@ -372,7 +373,7 @@ void LocalRollback::share_tally() {
 /// A rank that goes back is where the others know it: the steps until here were computed twice.
 void LocalRollback::count_steps() {
   if (messages_.take_caught_up() && counts_steps_)
-    engine_.local_tally().computed_twice(Rank{session_.rank}, steps_since_version());
+    engine_.rollback_counts().computed_twice(Rank{session_.rank}, steps_since_version());
 }
 
 /// A newcomer restores: those who are past that give it its data.
@@ -397,42 +398,42 @@ void LocalRollback::restored(Version version) {
   number_ = agreed_number_;
   derived_.set_next_number(number_);
   steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
-  ledger_.cut();
-  ledger_.number_phase(version.value + 1);
+  sender_log_.cut();
+  sender_log_.number_phase(version.value + 1);
   if (messages_.replays()) begin_replay();
-  check_ledger();
+  check_sender_log();
 }
 
 void LocalRollback::committed(Version version) {
   messages_.settle();
   log_pacing_at_version_ = log_pacing_.state();
-  engine_.local_tally().has_logged(ledger_.bytes());
-  trace::instant("logged", {{"bytes", static_cast<std::int64_t>(ledger_.bytes())},
-                            {"retained", static_cast<std::int64_t>(ledger_.retained_bytes())}});
+  engine_.rollback_counts().has_logged(sender_log_.bytes());
+  trace::instant("logged", {{"bytes", static_cast<std::int64_t>(sender_log_.bytes())},
+                            {"retained", static_cast<std::int64_t>(sender_log_.retained_bytes())}});
   derived_.end_interval();
   version_ = version;
   number_ = agreed_number_;
   derived_.set_next_number(number_);
   steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
-  ledger_.cut();
-  ledger_.number_phase(version.value + 1);
-  log_is_full_ = ledger_.has_forgotten();
+  sender_log_.cut();
+  sender_log_.number_phase(version.value + 1);
+  log_is_full_ = sender_log_.has_forgotten();
   messages_.end_replay();
   histories_ = {};
   note_gone_back(false);
   adopt_clusters();
-  check_ledger();
+  check_sender_log();
   if (options_.tried == 0 || !compares_) return;
-  log::notice(fmt::format("rank {} is send-deterministic: {} came again as the first time", session_.rank,
-                          counted(ledger_.compared(), "message")));
+  log::notice(fmt::format("rank {} is send-deterministic: {} were the same when sent again", session_.rank,
+                          counted(sender_log_.compared(), "message")));
   compares_ = false;
 }
 
 // --- what is in the way ----------------------------------------------------------------------------------------
 
 /// This rank sends something else than the one before it did: what it computes does not fit what the others have.
-void LocalRollback::check_ledger() {
-  const auto& difference = ledger_.difference();
+void LocalRollback::check_sender_log() {
+  const auto& difference = sender_log_.difference();
   if (!difference || !refusal_.empty()) return;
   give_up(fmt::format(
       "message {} to rank {} with tag {} {} when it is sent again: the program is not send-deterministic (random "
@@ -441,14 +442,14 @@ void LocalRollback::check_ledger() {
 }
 
 void LocalRollback::note_gone_back(bool has_gone_back) {
-  has_recovered_ = has_gone_back;
+  rolled_back_since_commit_ = has_gone_back;
   rollback_note::has_gone_back = has_gone_back;
 }
 
 /// A receive that does not fit a message of the log, or one of a rank that goes back, may fit when all begin anew.
 void LocalRollback::check_length(int code) {
   const bool is_too_short = messages_.take_too_short();
-  if (!has_recovered_) return;
+  if (!rolled_back_since_commit_) return;
   int error_class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
   if (error_class == MPI_ERR_TRUNCATE)
@@ -468,9 +469,9 @@ std::size_t LocalRollback::log_limit() const {
 /// A log that is full is dropped, with the copies for mates, whenever no copy is being sent. So this rank cannot give
 /// others what they need, and all go back at the next failure, unless they commit before.
 void LocalRollback::check_log() {
-  const auto is_within = [this] { return ledger_.bytes_kept() + ledger_.retained_bytes() <= log_limit(); };
+  const auto is_within = [this] { return sender_log_.bytes_kept() + sender_log_.retained_bytes() <= log_limit(); };
   if (is_within()) return;
-  if (messages_.sends_have_ended()) ledger_.reuse_retained();
+  if (messages_.sends_have_ended()) sender_log_.reuse_retained();
   if (is_within()) return;
   if (!std::exchange(log_is_full_, true)) {
     log::warn(fmt::format(
@@ -478,7 +479,7 @@ void LocalRollback::check_log() {
         "often, or raise --mend-log-limit",
         session_.rank, log_limit() >> 20U, options_.is_strict ? "the job ends" : "all ranks go back"));
   }
-  if (messages_.sends_have_ended()) ledger_.forget_log();
+  if (messages_.sends_have_ended()) sender_log_.forget_log();
 }
 
 /// The first rank is tried when there is a commit, the next one at the commit after that. All have sent what they send
@@ -496,7 +497,7 @@ void LocalRollback::try_rank() {
 }
 
 void LocalRollback::require_tried() const {
-  if (options_.tried == 0 || !engine_.local_tally().to_string().empty()) return;
+  if (options_.tried == 0 || !engine_.rollback_counts().to_string().empty()) return;
   throw agreement::OrderError(
       "nothing was checked: --check-determinism needs a program that commits at least twice (--mend-commit-every)");
 }
@@ -516,12 +517,12 @@ void LocalRollback::require_nothing_under_way(const char* where) {
   const Inside inside(inside_);
   const MPI_Comm comm = session_.comm(Traffic::collectives);
   const bool holds_any = has_restored() && derived_.holds_any_of_interval();
-  std::array<std::uint64_t, 5> sums{ledger_.balance(), messages_.has_pending() ? 1U : 0U, holds_any ? 1U : 0U,
-                                    messages_.receives_from_any() ? 1U : 0U, has_recovered_ ? 1U : 0U};
+  std::array<std::uint64_t, 5> sums{sender_log_.balance(), messages_.has_pending() ? 1U : 0U, holds_any ? 1U : 0U,
+                                    messages_.receives_from_any() ? 1U : 0U, rolled_back_since_commit_ ? 1U : 0U};
   call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm); }, "MPI_Allreduce");
   receives_from_any_ = receives_from_any_ || sums[3] != 0;
   std::array<std::uint64_t, 3> largest{derived_.next_number(), ~std::uint64_t{log_limit()},
-                                       has_restored() ? log_of_setup_ : ledger_.bytes()};
+                                       has_restored() ? log_of_setup_ : sender_log_.bytes()};
   call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_UINT64_T, MPI_MAX, comm); },
            "MPI_Allreduce");
   agreed_number_ = static_cast<std::uint32_t>(largest[0]);

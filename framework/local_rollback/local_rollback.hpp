@@ -1,13 +1,13 @@
-// Local rollback (--mend-rollback local): when a process dies, only the one that takes over its rank goes back, and the
-// other ranks of its cluster (--mend-clusters). All others stay in the MPI call that they are in, and go on when the
-// message that it waits for is there again.
+// Local rollback (--mend-rollback local): when a process dies, only its replacement and the other ranks of its cluster
+// (--mend-clusters) roll back. All other ranks stay in their MPI call, and continue when the message that the call
+// waits for has been sent again.
 //
-// There is one in each entry of the body. It stands between the application's MPI calls on session.comm() and MPI
-// (framework/process/hooks/call_hooks.cpp), and between the application and the store (local_store.hpp). A call that a
-// failure interrupts comes to recover():
+// Each entry of the body has one object of the class. It stands between the application's MPI calls on session.comm()
+// and MPI (framework/process/hooks/call_hooks.cpp), and between the application and the store (local_store.hpp). A call
+// that a failure interrupts comes to recover():
 //
 //   recover in place      as Session::repair does, in the call
-//   meet                  who goes back with its cluster leaves the call and the body, enters it again, and joins here
+//   decide                a rank whose cluster goes back leaves the call and the body, enters it again, and joins here
 //   new communicators     beneath the fronts
 //   tell each other       who is in which phase, and what was received (replay/sender_log.hpp)
 //   send again            what the others do not have
@@ -43,7 +43,7 @@ namespace mend {
 
 class Engine;
 
-struct LocalOptions {
+struct LocalRollbackOptions {
   bool is_strict = false;              ///< the job ends where all ranks would have to go back
   std::optional<ByteCount> log_limit;  ///< none: a tenth of the machine's memory
   int tried = 0;                       ///< so many ranks end on purpose (--mend-check-determinism)
@@ -52,7 +52,7 @@ struct LocalOptions {
 class LocalRollback final : public LoggedCalls {
  public:
   /// `engine` outlives it. Its calls are intercepted from now on. Local.
-  LocalRollback(Engine& engine, const LocalOptions& options);
+  LocalRollback(Engine& engine, const LocalRollbackOptions& options);
   ~LocalRollback() override;
 
   /// The communicators of the epoch are there, and the body is about to be entered; or it has been left, and others go
@@ -62,7 +62,7 @@ class LocalRollback final : public LoggedCalls {
   /// back, and agreement::Abandoned when the job ends.
   void recover();
   /// All learn what the others have counted. Collective over the ranks. Throws ProcessFailure.
-  void share_tally();
+  void share_counts();
   /// Does `work` until no failure interrupts it. Collective if `work` is.
   template <class Work>
   auto through_failures(Work work) {
@@ -80,13 +80,13 @@ class LocalRollback final : public LoggedCalls {
   bool goes_back_with_cluster() const { return goes_back_with_cluster_; }
   /// Returns true if the control thread says that the ranks wait for each other since one has gone back, and this rank
   /// has not begun to recover from that. Local.
-  bool waits_in_vain() const { return has_recovered_ && refusal_.empty() && rollback_note::waits_in_vain; }
+  bool waits_in_vain() const { return rolled_back_since_commit_ && refusal_.empty() && rollback_note::waits_in_vain; }
   /// Throws ProcessFailure if this rank has to leave the body. Local.
   void require_in_body() {
     if (leaves_) leave();
   }
 
-  /// What the application sees as session.comm(). Local.
+  /// Returns session.comm() for the application. Local.
   MPI_Comm comm() const { return session_.handle.get(); }
   /// Returns true if `is_due`, or if a rank's log is nearly full. Collective: the same on all ranks, and again for a
   /// rank that goes back.
@@ -95,8 +95,8 @@ class LocalRollback final : public LoggedCalls {
   bool agree(bool flag);
 
   // --- for the store -------------------------------------------------------------------------------------------
-  /// Returns true if this rank is the only one, with others like it, that has not restored. Local.
-  bool restores_alone() const;
+  /// Returns true if another rank has restored already. Local.
+  bool others_have_restored() const;
   /// All ranks have restored, or this one alone has. Local.
   void restored(Version version);
   /// All ranks have committed. Local.
@@ -108,7 +108,7 @@ class LocalRollback final : public LoggedCalls {
   /// Throws UsageError, on all ranks, if a message or a receive is under way. `where`: "commit()". Collective.
   void require_nothing_under_way(const char* where);
   /// Returns true once this entry has restored. Local.
-  bool has_restored() const { return ledger_.phase() == replay::Ledger::Phase::interval; }
+  bool has_restored() const { return sender_log_.phase() == replay::SenderLog::Phase::interval; }
 
   // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
   const Front* front_of(MPI_Comm comm) const override;
@@ -127,7 +127,7 @@ class LocalRollback final : public LoggedCalls {
 
   int run(Call call, void* work) override;
   void begin_epoch();
-  void meet();
+  void decide_who_goes_back();
   void make_comms();
   const Front& front_with(std::uint32_t number) const;
   int node_for(const Front& parent) const;
@@ -145,7 +145,7 @@ class LocalRollback final : public LoggedCalls {
   [[noreturn]] void leave();
   void handle(int code);
   static int pass_on();
-  void check_ledger();
+  void check_sender_log();
   void check_length(int code);
   void note_gone_back(bool has_gone_back);
   void count_steps();
@@ -160,7 +160,7 @@ class LocalRollback final : public LoggedCalls {
   [[noreturn]] void end_strictly() const;
 
   Engine& engine_;
-  replay::Ledger ledger_;
+  replay::SenderLog sender_log_;
   LoggedMessages messages_;
   LoggedCollectives collectives_;
   Front session_;
@@ -175,23 +175,24 @@ class LocalRollback final : public LoggedCalls {
   std::string refusal_;                                      // why this rank refuses, if it does
   bool log_is_full_ = false;                                 // it refuses until the next commit
   std::array<std::map<int, replay::History>, 2> histories_;  // of a rank that goes back: the others', by phase
-  int ranks_back_ = 0;              // that have to do again what others know of them, in the last recovery
-  bool is_newcomer_ = true;         // has met nobody
-  bool has_recovered_ = false;      // a rank went back since the last commit
-  bool receives_from_any_ = false;  // some rank does
+  int ranks_back_ = 0;                     // that have to do again what others know of them, in the last recovery
+  bool is_newcomer_ = true;                // has met nobody
+  bool rolled_back_since_commit_ = false;  // a rank went back since the last commit
+  bool receives_from_any_ = false;         // some rank does
   bool leaves_ = false;
   bool goes_back_with_cluster_ = false;
   bool has_mates_ = false;
   std::optional<replay::Clusters> chosen_;  // by traffic, for the next commit
   replay::ClusterPrice price_;              // of them
-  bool counts_steps_ = true;                // when it is where the others know it; its mates have told otherwise
+  bool counts_steps_ =
+      true;  // reports its recomputed steps when it has caught up, unless they are reported for its cluster
   struct Sent {
     MPI_Request request = MPI_REQUEST_NULL;
     std::vector<std::uint64_t> words;
   };
   std::list<Sent> acknowledgements_;  // on their way
   bool compares_ = false;             // what it sends with what the one before it has sent, until the next commit
-  LocalOptions options_;
+  LocalRollbackOptions options_;
   std::uint64_t log_limit_ = 0;     // that all agreed on in restore(); 0: not yet
   std::uint64_t log_of_setup_ = 0;  // the largest of all ranks, in bytes; told, because clusters may have been others
   LogPacing log_pacing_;

@@ -15,7 +15,7 @@
 namespace mend {
 namespace {
 
-using Phase = replay::Ledger::Phase;
+using Phase = replay::SenderLog::Phase;
 
 /// A history of at most so many messages is told even if nobody is known to receive from any source.
 constexpr std::size_t short_history = 64 * 1024;
@@ -24,15 +24,15 @@ constexpr std::size_t short_history = 64 * 1024;
 
 /// Histories are long. A rank that goes back needs them only if it receives from any source.
 bool LocalRollback::sends_history() const {
-  const auto length = [&](Phase phase) { return ledger_.history(phase).events.size(); };
+  const auto length = [&](Phase phase) { return sender_log_.history(phase).events.size(); };
   return receives_from_any_ || length(Phase::setup) + length(Phase::interval) <= short_history;
 }
 
 std::vector<std::uint64_t> LocalRollback::histories() const {
   std::vector<std::uint64_t> words{sends_history() ? 1U : 0U};
   if (words.front() == 0) return words;
-  put(words, ledger_.history(Phase::setup));
-  put(words, ledger_.history(Phase::interval));
+  put(words, sender_log_.history(Phase::setup));
+  put(words, sender_log_.history(Phase::interval));
   return words;
 }
 
@@ -73,13 +73,13 @@ void LocalRollback::exchange_histories() {
 
 /// This rank goes through the phase again.
 void LocalRollback::begin_replay() {
-  const Phase phase = ledger_.phase();
+  const Phase phase = sender_log_.phase();
   const bool is_alone = ranks_back_ == 1;
-  if (is_alone && !ledger_.is_behind()) return messages_.end_replay();
+  if (is_alone && !sender_log_.is_behind()) return messages_.end_replay();
   const std::map<int, replay::History>& others = histories_[static_cast<std::size_t>(phase)];
   std::optional<replay::Arrivals> arrivals;
   if (static_cast<int>(others.size()) == ranks_ - 1)
-    arrivals.emplace(session_.rank, others, ledger_.sent(phase), ledger_.received(phase));
+    arrivals.emplace(session_.rank, others, sender_log_.sent(phase), sender_log_.received(phase));
   messages_.begin_replay(std::move(arrivals), is_alone);
 }
 

@@ -18,21 +18,23 @@ namespace {
 
 }  // namespace
 
-void LocalStore::protect(std::string_view name, std::unique_ptr<Member> member) {
+void LocalRollbackStore::protect(std::string_view name, std::unique_ptr<Member> member) {
   engine_.store().protect(name, std::move(member));
 }
-void LocalStore::protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) {
+void LocalRollbackStore::protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) {
   engine_.store().protect(name, std::move(member), redundancy);
 }
-File LocalStore::file(std::string_view name) { return engine_.store().file(name); }
-File LocalStore::file(std::string_view name, Redundancy redundancy) { return engine_.store().file(name, redundancy); }
-void LocalStore::replace(std::string_view name, std::unique_ptr<Member> member) {
+File LocalRollbackStore::file(std::string_view name) { return engine_.store().file(name); }
+File LocalRollbackStore::file(std::string_view name, Redundancy redundancy) {
+  return engine_.store().file(name, redundancy);
+}
+void LocalRollbackStore::replace(std::string_view name, std::unique_ptr<Member> member) {
   engine_.store().replace(name, std::move(member));
 }
-void LocalStore::unprotect(std::string_view name) { engine_.store().unprotect(name); }
+void LocalRollbackStore::unprotect(std::string_view name) { engine_.store().unprotect(name); }
 
 /// A version that was published before the failure was met exists on all ranks: it is not committed again.
-Version LocalStore::commit() {
+Version LocalRollbackStore::commit() {
   if (!rollback_.has_restored())
     throw UsageError("commit() was called before restore(), which --mend-rollback local needs: call it first, once");
   StoreEngine& store = engine_.store();
@@ -52,11 +54,11 @@ Version LocalStore::commit() {
   });
 }
 
-Version LocalStore::restore() {
+Version LocalRollbackStore::restore() {
   if (rollback_.has_restored())
     throw UsageError("restore() was called twice in an entry of the body, which --mend-rollback local does not cover");
   return rollback_.through_failures([&] {
-    if (rollback_.restores_alone()) {
+    if (rollback_.others_have_restored()) {
       const Version version = engine_.store().restore();
       rollback_.restored(version);
       return version;
@@ -69,13 +71,13 @@ Version LocalStore::restore() {
   });
 }
 
-void LocalStore::finish_disk() { refuse_call("finish_disk()"); }
-Version LocalStore::restore(Version) { refuse_call("restore(version)"); }
-Version LocalStore::restore_from(Rank) { refuse_call("restore_from()"); }
-Version LocalStore::restore_others() { refuse_call("restore_others()"); }
-Version LocalStore::version() const { return engine_.store().version(); }
-KeptVersions LocalStore::versions() const { return engine_.store().versions(); }
-Origin LocalStore::restored_from() const { return engine_.store().restored_from(); }
-const StoreStatistics& LocalStore::statistics() const { return engine_.store().statistics(); }
+void LocalRollbackStore::finish_disk() { refuse_call("finish_disk()"); }
+Version LocalRollbackStore::restore(Version) { refuse_call("restore(version)"); }
+Version LocalRollbackStore::restore_from(Rank) { refuse_call("restore_from()"); }
+Version LocalRollbackStore::restore_others() { refuse_call("restore_others()"); }
+Version LocalRollbackStore::version() const { return engine_.store().version(); }
+KeptVersions LocalRollbackStore::versions() const { return engine_.store().versions(); }
+Origin LocalRollbackStore::restored_from() const { return engine_.store().restored_from(); }
+const StoreStatistics& LocalRollbackStore::statistics() const { return engine_.store().statistics(); }
 
 }  // namespace mend

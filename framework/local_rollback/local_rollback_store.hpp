@@ -12,10 +12,10 @@ class LocalRollback;
 
 /// The store as the application sees it under local rollback: its calls go on after failures, and what would have to be
 /// done again by ranks that do not go back is refused.
-class LocalStore final : public Store {
+class LocalRollbackStore final : public Store {
  public:
   /// Both outlive it.
-  LocalStore(Engine& engine, LocalRollback& rollback) : engine_(engine), rollback_(rollback) {}
+  LocalRollbackStore(Engine& engine, LocalRollback& rollback) : engine_(engine), rollback_(rollback) {}
 
   using Store::protect;
   using Store::replace;

@@ -70,7 +70,7 @@ struct Writer {
 
   void operator()(Word auto value) { words.push_back(static_cast<std::uint64_t>(value)); }
   void operator()(const Recipe& one) { visit_recipe(one, *this); }
-  void operator()(const replay::Ledger::Receipt& one) { visit_receipt(one, *this); }
+  void operator()(const replay::SenderLog::Receipt& one) { visit_receipt(one, *this); }
   template <class Element>
   void operator()(const std::vector<Element>& all) {
     (*this)(all.size());
@@ -88,7 +88,7 @@ struct Reader {
     value = static_cast<Value>(words[at++]);
   }
   void operator()(Recipe& one) { visit_recipe(one, *this); }
-  void operator()(replay::Ledger::Receipt& one) { visit_receipt(one, *this); }
+  void operator()(replay::SenderLog::Receipt& one) { visit_receipt(one, *this); }
   template <class Element>
   void operator()(std::vector<Element>& all) {
     std::uint64_t count = 0;

@@ -1,5 +1,5 @@
-// What each rank tells each other rank after a failure under local rollback: where it is, the communicators that it has
-// made, and what it has received from the other.
+// The data that each rank sends to each other rank after a failure under local rollback: its state, the communicators
+// that it has made, and what it has received from the other.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace mend {
 
-/// Where a rank is, the same for all others.
+/// The state of a rank, the same for all others.
 struct PeerState {
   enum class Standing : std::uint8_t {
     settled,
@@ -22,7 +22,7 @@ struct PeerState {
     replays,   ///< has met the others before, and has not done again what they know of it
   };
 
-  replay::Ledger::Phase phase = replay::Ledger::Phase::setup;
+  replay::SenderLog::Phase phase = replay::SenderLog::Phase::setup;
   Standing standing = Standing::settled;
   bool refuses = false;            ///< cannot give others what they need
   bool receives_from_any = false;  ///< has done so, or knows of another that has
@@ -35,14 +35,14 @@ struct PeerState {
   LogPacing::State log_pacing;     ///< at the version
   std::uint32_t next_number = 0;   ///< of the next derived communicator, at the version
 
-  bool has_restored() const { return phase == replay::Ledger::Phase::interval; }
+  bool has_restored() const { return phase == replay::SenderLog::Phase::interval; }
   bool operator==(const PeerState&) const = default;
 };
 
 struct PeerPacket {
   PeerState state;
   std::vector<Recipe> recipes;
-  replay::Ledger::Receipts receipts;  ///< of its messages from the other; in the phase of `state`
+  replay::SenderLog::Receipts receipts;  ///< of its messages from the other; in the phase of `state`
 
   /// As 64-bit words, and back: `words` are those of a packet. Pure.
   std::vector<std::uint64_t> words() const;

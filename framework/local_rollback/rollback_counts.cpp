@@ -18,22 +18,22 @@ std::size_t ranks_in(std::size_t words) { return words == 0 ? 0 : (words - other
 
 }  // namespace
 
-void LocalTally::begin(int ranks) {
+void RollbackCounts::begin(int ranks) {
   if (words_.empty()) words_.resize(2 * static_cast<std::size_t>(ranks) + others);
 }
 
-void LocalTally::go_back(std::span<const Rank> ranks, std::uint64_t steps_kept) {
+void RollbackCounts::go_back(std::span<const Rank> ranks, std::uint64_t steps_kept) {
   for (const Rank rank : ranks) ++words_.at(static_cast<std::size_t>(rank.value));
   if (!ranks.empty()) words_[words_.size() - 2] += steps_kept;
 }
 
-void LocalTally::computed_twice(Rank rank, std::uint64_t steps) {
+void RollbackCounts::computed_twice(Rank rank, std::uint64_t steps) {
   words_.at(ranks_in(words_.size()) + static_cast<std::size_t>(rank.value)) += steps;
 }
 
-void LocalTally::has_logged(std::uint64_t bytes) { words_.back() = std::max(words_.back(), bytes); }
+void RollbackCounts::has_logged(std::uint64_t bytes) { words_.back() = std::max(words_.back(), bytes); }
 
-std::string LocalTally::to_string() const {
+std::string RollbackCounts::to_string() const {
   const std::size_t ranks = ranks_in(words_.size());
   std::vector<std::string> back;
   for (std::size_t rank = 0; rank < ranks; ++rank) {

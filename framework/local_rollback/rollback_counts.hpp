@@ -1,5 +1,5 @@
-// What local rollback has done in a job so far, for the summary at its end. Each rank counts what it sees; all tell
-// each other after each recovery and at the end, and what is larger is right, because nothing becomes less.
+// Counts of what local rollback has done in a job, for the summary at its end. Each rank counts what it sees. All ranks
+// exchange their counts after each recovery and at the end, and take the maximum of each, because counts only grow.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace mend {
 
-class LocalTally {
+class RollbackCounts {
  public:
   /// The job has so many ranks. What was counted before stays.
   void begin(int ranks);

@@ -120,12 +120,12 @@ void set_handler_elsewhere() {
 
 }  // namespace
 
-MPI_Comm meant_by_world() {
+MPI_Comm world_of_body() {
   const ProcessContext& context = process_context();
   return context.world_is_session && is_inside() ? context.body_rules.session_comm() : MPI_COMM_WORLD;
 }
 
-MPI_Comm allowed(MPI_Comm comm) {
+MPI_Comm require_not_outdated(MPI_Comm comm) {
   const ProcessContext& context = process_context();
   if (!context.forbids_world || context.worlds.empty() || !is_inside() || current_place().place != Place::none)
     return comm;
@@ -223,7 +223,7 @@ int PMPI_Finalize() {
 extern "C" decltype(MPI_Finalize) MPI_Finalize __attribute__((weak, alias("PMPI_Finalize")));
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
-  comm = mend::meant_by(comm);
+  comm = mend::resolve_to_ask(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_set_errhandler)>("PMPI_Comm_set_errhandler");
   // Otherwise the errors of calls that are refused there would be returned, and might not be seen.
   if (mend::is_forbidden(comm) && mend::is_inside()) return MPI_SUCCESS;
@@ -238,7 +238,7 @@ extern "C" decltype(MPI_Comm_set_errhandler) MPI_Comm_set_errhandler
     __attribute__((weak, alias("PMPI_Comm_set_errhandler")));
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
-  comm = mend::meant_by(comm);
+  comm = mend::resolve_to_ask(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_size)>("PMPI_Comm_size");
   mend::warn_of_world(comm, "MPI_Comm_size");
   return library(comm, size);
@@ -246,7 +246,7 @@ int PMPI_Comm_size(MPI_Comm comm, int* size) {
 extern "C" decltype(MPI_Comm_size) MPI_Comm_size __attribute__((weak, alias("PMPI_Comm_size")));
 
 int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
-  comm = mend::meant_by(comm);
+  comm = mend::resolve_to_ask(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_rank)>("PMPI_Comm_rank");
   mend::warn_of_world(comm, "MPI_Comm_rank");
   return library(comm, rank);
@@ -257,7 +257,7 @@ extern "C" decltype(MPI_Comm_rank) MPI_Comm_rank __attribute__((weak, alias("PMP
 // MPI 5.0 may crash when it makes a window on a revoked communicator.
 
 int PMPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_File_open)>("PMPI_File_open");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_File_open");
@@ -266,7 +266,7 @@ int PMPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI
 extern "C" decltype(MPI_File_open) MPI_File_open __attribute__((weak, alias("PMPI_File_open")));
 
 int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_create)>("PMPI_Win_create");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_create");
@@ -275,7 +275,7 @@ int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm
 extern "C" decltype(MPI_Win_create) MPI_Win_create __attribute__((weak, alias("PMPI_Win_create")));
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_create_dynamic)>("PMPI_Win_create_dynamic");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_create_dynamic");
@@ -285,7 +285,7 @@ extern "C" decltype(MPI_Win_create_dynamic) MPI_Win_create_dynamic
     __attribute__((weak, alias("PMPI_Win_create_dynamic")));
 
 int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_allocate)>("PMPI_Win_allocate");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_allocate");
@@ -294,7 +294,7 @@ int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, voi
 extern "C" decltype(MPI_Win_allocate) MPI_Win_allocate __attribute__((weak, alias("PMPI_Win_allocate")));
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = mend::of_the_library<decltype(&PMPI_Win_allocate_shared)>("PMPI_Win_allocate_shared");
   if (mend::is_forbidden(comm)) return mend::refuse_world();
   if (auto* logged = mend::logged_calls_of(comm)) return logged->refuse("MPI_Win_allocate_shared");

@@ -15,7 +15,7 @@
 
 namespace mend {
 
-/// How a forbidden call is refused.
+/// The way in which a forbidden call is refused.
 struct BodyRules {
   std::function<MPI_Comm()> session_comm;  ///< the communicator that the body must not free
   std::function<void(const std::string& sentence)>
@@ -39,12 +39,12 @@ int refuse_wrong_use(const std::string& sentence);
 int refuse_groups(const char* call);
 
 /// Refuses `call`, which would make partitioned messages, in a body when MPI_COMM_WORLD is forbidden: Open MPI 5.0
-/// makes a duplicate of it for them, and crashes. Returns MPI_SUCCESS otherwise.
+/// would duplicate it for them, and crash. Returns MPI_SUCCESS otherwise.
 int refuse_partitioned(const char* call);
 
-/// The same as refuse_in_body for `call`, which would free session.comm().
-/// Returns true if the program is about to free `comm` in a body, which is mend's.
+/// Returns true if `comm` belongs to mend and the body is about to free it.
 bool must_be_kept(MPI_Comm comm);
+/// The same as refuse_in_body for `call`, which would free session.comm().
 int refuse_to_free(const char* call);
 
 /// While it lives, the main thread is in a body.

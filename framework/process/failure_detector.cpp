@@ -171,8 +171,8 @@ void FailureDetector::begin() {
 void FailureDetector::warn_of_untold_stalls() const {
   if (stalls_.told == detector::Time{0} && stalls_.ended == detector::Time{0}) return;
   log::warn(fmt::format(
-      "{}, nobody finds out which ranks wait for others: --mend-stall and --mend-stall-limit have no effect "
-      "(with both 0, this is not said)",
+      "{}, ranks that wait for each other are not found: --mend-stall and --mend-stall-limit have no effect "
+      "(set both to 0 to leave out this warning)",
       wanted_ ? "without a control network" : "with --mend-detector runtime"));
 }
 
@@ -230,8 +230,8 @@ bool FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& mem
   return true;
 }
 
-std::vector<Acquaintance> FailureDetector::acquaintances() const {
-  std::vector<Acquaintance> all;
+std::vector<DetectorPeer> FailureDetector::peers() const {
+  std::vector<DetectorPeer> all;
   for (const auto& [process, peer] : peers_) {
     const auto latecomer = latecomers_.find(process);
     all.push_back({process, peer, latecomer == latecomers_.end() ? RuntimeName{} : latecomer->second});
@@ -239,7 +239,7 @@ std::vector<Acquaintance> FailureDetector::acquaintances() const {
   return all;
 }
 
-void FailureDetector::admit(const Acquaintance& newcomer) {
+void FailureDetector::admit(const DetectorPeer& newcomer) {
   const auto& [process, peer, name] = newcomer;
   peers_[process] = peer;
   latecomers_[process] = name;
@@ -247,11 +247,11 @@ void FailureDetector::admit(const Acquaintance& newcomer) {
   service_->add(process, peer);
 }
 
-Acquaintance FailureDetector::begin_late(ProcessId self, NodeId node, transport::Ipv4 host,
-                                         const std::vector<Acquaintance>& others, Standing standing) {
+DetectorPeer FailureDetector::begin_late(ProcessId self, NodeId node, transport::Ipv4 host,
+                                         const std::vector<DetectorPeer>& others, DetectorState state) {
   self_ = self;
-  ring_ = standing.ring;
-  timing_.delta = standing.timeout;
+  ring_ = state.ring;
+  timing_.delta = state.timeout;
   service_ = std::make_unique<detector::Service>(self, host, timing_, runtime_, stalls_);
   for (const auto& [process, peer, name] : others) {
     peers_[process] = peer;
@@ -279,8 +279,8 @@ void FailureDetector::enter(const std::vector<ProcessId>& members) {
   service_->enter({ring_, all, difference(ProcessSet::first(all), ProcessSet::of(members))});
 }
 
-void FailureDetector::let_go_of_the_gone() {
-  if (service_) service_->let_go_of_the_gone();
+void FailureDetector::release_dead_processes() {
+  if (service_) service_->release_dead_processes();
 }
 
 void FailureDetector::end() {

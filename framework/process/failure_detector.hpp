@@ -18,13 +18,13 @@
 namespace mend {
 
 /// The state of the processes that watch each other.
-struct Standing {
+struct DetectorState {
   Epoch ring;              ///< counts how often they have begun to watch; not the job's recoveries
   detector::Time timeout;  ///< the time without heartbeats after which a process is declared dead
 };
 
 /// The data with which other processes watch a process and name it to the runtime. Sent as raw bytes.
-struct Acquaintance {
+struct DetectorPeer {
   ProcessId process;
   detector::Peer peer;
   RuntimeName name;
@@ -47,19 +47,19 @@ class FailureDetector {
   bool at_work() const { return service_ != nullptr; }
   /// The address of this process. Only while at_work().
   transport::Ipv4 host() const { return peers_.at(self_).address.host; }
-  Standing standing() const { return {ring_, timing_.delta}; }
+  DetectorState state() const { return {ring_, timing_.delta}; }
   /// The machines on which the user wants processes to be started, the best first. After begin().
   const std::vector<NodeId>& places() const { return places_; }
   /// All processes that were ever watched.
-  std::vector<Acquaintance> acquaintances() const;
+  std::vector<DetectorPeer> peers() const;
   /// Watches one more process, from the next epoch on. Local.
-  void admit(const Acquaintance& newcomer);
+  void admit(const DetectorPeer& newcomer);
 
   /// Begins the detector in a process that joins later, instead of begin(). The process listens at `host`, on the
   /// machine of `node`, and was told the state of the others. Returns the data with which the others watch it. Local.
   /// Throws EnvironmentError if it cannot listen.
-  Acquaintance begin_late(ProcessId self, NodeId node, transport::Ipv4 host, const std::vector<Acquaintance>& others,
-                          Standing standing);
+  DetectorPeer begin_late(ProcessId self, NodeId node, transport::Ipv4 host, const std::vector<DetectorPeer>& others,
+                          DetectorState state);
 
   /// The machines of `members`, in the same order.
   std::vector<Placed> place(const std::vector<ProcessId>& members) const;
@@ -72,7 +72,7 @@ class FailureDetector {
   void end();
   /// After end(): MPI stops waiting for processes of this machine that are gone, however they ended. When it returns,
   /// no thread of mend is in the runtime, which the caller may leave. Local.
-  void let_go_of_the_gone();
+  void release_dead_processes();
 
  private:
   void warn_of_untold_stalls() const;

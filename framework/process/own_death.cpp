@@ -127,7 +127,7 @@ void announce_own_death(ProcessId self) {
   context.terminate_before = std::set_terminate(on_terminate);
 }
 
-void keep_own_death_to_oneself() { process_context().death_concerns_others = false; }
+void stop_announcing_own_death() { process_context().death_concerns_others = false; }
 
 }  // namespace mend
 

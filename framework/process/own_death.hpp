@@ -10,6 +10,6 @@ namespace mend {
 void announce_own_death(ProcessId self);
 
 /// Ends this with the job: how this process ends does not matter to the others any more. Local.
-void keep_own_death_to_oneself();
+void stop_announcing_own_death();
 
 }  // namespace mend

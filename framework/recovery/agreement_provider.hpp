@@ -1,4 +1,4 @@
-// How the processes of a job agree: by mend's own protocols, or by the MPI library's agreement.
+// Provides the agreements of a job: by mend's own protocols, or by the MPI library's agreement.
 //
 // The library's agreement answers late requests from inside any MPI call. mend's protocols answer only inside mend's
 // calls (agreement/service.hpp). So before the processes enter a call of the library in which each waits for all

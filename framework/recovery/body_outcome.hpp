@@ -1,4 +1,4 @@
-// How this rank's part of the body has ended: what the rank wants to do next, and what the other ranks are told.
+// The end of the body on this rank: what the rank wants to do next, and what it tells the other ranks.
 
 #pragma once
 

@@ -35,7 +35,7 @@ using recovery::Event;
 Engine::Engine(const Options& options, FailureDetector& detector) : Engine(options, detector, nullptr) {
   drive(recovery::Begin{});
   reporter_.begin_job(world_.roster.size());
-  cluster_standing_.begin_job(world_.roster);
+  cluster_rollback_.begin_job(world_.roster);
 }
 
 Engine::Engine(const Options& options, FailureDetector& detector, Arrival& arrival)
@@ -63,7 +63,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
       heeds_sigterm_(options.on_term.value_or(options.disk ? OnTerm::checkpoint : OnTerm::kill) == OnTerm::checkpoint),
       rollback_(options.rollback),
       local_options_{options.rollback_is_strict, options.log_limit, options.checks_determinism ? options.spares : 0},
-      cluster_standing_(options.clusters) {
+      cluster_rollback_(options.clusters) {
   newcomer_host_.prefer(core_.places());
   options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
   if (rollback_ == Rollback::local && !options.commit_every.steps) {
@@ -406,7 +406,7 @@ void Engine::tell_spares() {
 /// that the runtime has reported.
 void Engine::notice_while_waiting() {
   if (!part_.rank || communicators_.interrupted() || !communicators_.has_others()) return;
-  const bool has_news = reporter_.casualties().have_news();
+  const bool has_news = reporter_.deaths().have_news();
   const bool waits_in_vain = local_ && local_->waits_in_vain();
   if (is_revoked(world_.application.get()) || (has_news && knows_of_failure()) || waits_in_vain)
     carry_out(recovery::FailureNoticed{});
@@ -417,7 +417,7 @@ void Engine::notice_while_waiting() {
 void Engine::report_on_job() {
   if (!reporter_.has_a_report() || !ballot().vote(Motion::finish, true)) return;
   reporter_.end_of_body(world_, store_.statistics(), store_.version(), pacing_.run_time());
-  if (local_) local_->share_tally();
+  if (local_) local_->share_counts();
 }
 
 Rank Engine::rank() const {
@@ -427,7 +427,7 @@ Rank Engine::rank() const {
 
 // --- for Session -----------------------------------------------------------------------------------------------
 
-bool Engine::knows_of_failure() const { return reporter_.casualties().are_in(world_.roster); }
+bool Engine::knows_of_failure() const { return reporter_.deaths().are_in(world_.roster); }
 
 void Engine::check() {
   note_activity();
@@ -443,10 +443,10 @@ bool Engine::commit_due() {
   throw_noted_error();
   if (witness_.death_count() > 0) check();
   if (local_) {
-    local_->through_failures([&] { store_.go_on(); });
+    local_->through_failures([&] { store_.complete_pending(); });
     trace::instant("step");
   } else {
-    store_.go_on();
+    store_.complete_pending();
   }
   const MPI_Comm comm = world_.store.get();
   const bool is_due = pacing_.due(reporter_.history(), store_.statistics(), comm);

@@ -150,9 +150,9 @@ class Engine {
   /// The same as repair(), from inside a call of a rank that stays where it is. Collective over all processes. Throws
   /// Abandoned if the job ends.
   void recover_in_place();
-  /// What local rollback has done in the job, as far as this process knows.
-  LocalTally& local_tally() { return local_tally_; }
-  ClusterStanding& cluster_standing() { return cluster_standing_; }
+  /// Counts of what local rollback has done in the job, as far as this process knows.
+  RollbackCounts& rollback_counts() { return rollback_counts_; }
+  ClusterRollback& cluster_rollback() { return cluster_rollback_; }
   int steps_since_commit() const { return pacing_.steps_since_commit(); }
   void set_steps_since_commit(int steps) { pacing_.set_steps_since_commit(steps); }
 
@@ -240,11 +240,11 @@ class Engine {
   bool heeds_sigterm_;
   RepairCallbacks callbacks_;
   Rollback rollback_;
-  const LocalOptions local_options_;
-  LocalTally local_tally_;
-  ClusterStanding cluster_standing_;
+  const LocalRollbackOptions local_options_;
+  RollbackCounts rollback_counts_;
+  ClusterRollback cluster_rollback_;
   std::optional<LocalRollback> local_;  // during a body with --mend-rollback local
-  std::optional<LocalStore> local_store_;
+  std::optional<LocalRollbackStore> local_store_;
   JobEnd end_;
 };
 

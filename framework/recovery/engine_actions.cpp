@@ -49,24 +49,24 @@ std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
   const Ruling ruling = world_.ballot->cast(cast.motion, true);
   if (ruling != Ruling::carried) job_status::votes_for_end({});
   if (ruling == Ruling::confused) end_.fail(ExitCode::usage, world_.ballot->confusion());
-  return recovery::Ruled{ruling, reporter_.casualties().known()};
+  return recovery::Ruled{ruling, reporter_.deaths().known()};
 }
 
 std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   reach("decision.before");
   begin_recovery_turns(world_.epoch);
   if (decide.intent == Intent::follow) job_status::votes_for_end(world_.epoch);
-  const auto fruitless = reporter_.history().last(core_.course().fruitless);
-  const JobDecision decision =
-      decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
-                 reporter_.casualties().are_in_vain(fruitless, world_.roster), asks_for_recovery_, decide.thrived);
+  const auto without_commit = reporter_.history().last(core_.course().without_commit);
+  const JobDecision decision = decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
+                                          reporter_.deaths().are_in_vain(without_commit, world_.roster),
+                                          asks_for_recovery_, decide.committed_twice);
   if (decision.what != Intent::recover) {
     job_status::at_end();
     report_crashes();  // no process recovers from crashes any more
   } else {
     job_status::votes_for_end({});
     if (decision.asked) request_ = {true, who_asks()};
-    if (!core_.saves()) reporter_.casualties().judge(decision.in_vain, fruitless, world_.roster);
+    if (!core_.saves()) reporter_.deaths().judge(decision.in_vain, without_commit, world_.roster);
     leave_epoch();
   }
   return recovery::Decided{decision};
@@ -78,7 +78,7 @@ std::vector<Rank> Engine::who_asks() {
   constexpr std::size_t most_processes = 1000;
   std::vector<Rank> ranks;
   if (world_.members.size() > most_processes) return ranks;
-  const auto asking = agreement::members_with(*world_.everyone, world_.base.rank(),
+  const auto asking = agreement::find_members(*world_.everyone, world_.base.rank(),
                                               static_cast<int>(world_.members.size()), asks_for_recovery_);
   for (const int member : asking.value_or(std::vector<int>{})) {
     if (const auto rank = world_.roster.rank_of(world_.members[static_cast<std::size_t>(member)]))
@@ -243,7 +243,7 @@ JobRecord Engine::record() const {
   return {reporter_.first_ranks(), std::max(store_.version(), witness_.announced()),
           newcomer_host_.places(), {recoveries.begin(), recoveries.end()},
           course.before,           course.dead,
-          course.fruitless,        course.row,
+          course.without_commit,   course.row,
           course.unable,           course.started};
 }
 

@@ -244,7 +244,7 @@ ExitCode Job::play(const Body& body) {
 }
 
 ExitCode Job::close(ExitCode code) {
-  keep_own_death_to_oneself();
+  stop_announcing_own_death();
   has_lost_ = engine_->has_lost();
   if (has_lost_) mpi_->leave_alone();
   const auto rank = engine_->world().roster.rank_of(engine_->self());
@@ -270,7 +270,7 @@ void Job::report(ExitCode code) {
     const auto recoveries = engine_->recoveries_of_all_ranks();
     for (const RecoveryReport& report : recoveries) log::info(report.to_string());
     if (!recoveries.empty()) log::warn(summarise(recoveries));
-    if (const std::string back = engine_->local_tally().to_string(); !back.empty()) log::warn(back);
+    if (const std::string back = engine_->rollback_counts().to_string(); !back.empty()) log::warn(back);
   } else if (code != ExitCode::ok && world.base.rank() == 0) {
     for (const RecoveryReport& report : engine_->recoveries()) log::info(report.to_string());
   }

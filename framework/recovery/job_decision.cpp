@@ -13,11 +13,11 @@ constexpr std::uint32_t nobody_finishes = 1U << 2;
 constexpr std::uint32_t nobody_progressed = 1U << 3;
 constexpr std::uint32_t nobody_despairs = 1U << 4;
 constexpr std::uint32_t nobody_asks = 1U << 5;
-constexpr std::uint32_t nobody_thrived = 1U << 6;
+constexpr std::uint32_t nobody_committed_twice = 1U << 6;
 constexpr std::uint32_t code_shift = 8;
 constexpr std::uint32_t code_mask = 0xffU << code_shift;
 constexpr std::uint32_t indifferent = nobody_abandons | nobody_recovers | nobody_finishes | nobody_progressed |
-                                      nobody_despairs | nobody_asks | nobody_thrived | code_mask;
+                                      nobody_despairs | nobody_asks | nobody_committed_twice | code_mask;
 
 std::uint32_t contribution(Intent intent, ExitCode code) {
   const std::uint32_t bit_of_code = 1U << (code_shift + static_cast<std::uint32_t>(code));
@@ -39,16 +39,16 @@ ExitCode code_in(std::uint32_t value) {
 }  // namespace
 
 JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code, bool progressed, bool in_vain,
-                       bool asked, bool thrived) {
+                       bool asked, bool committed_twice) {
   const std::uint32_t mine = contribution(intent, code) & ~(progressed ? nobody_progressed : 0) &
                              ~(in_vain ? nobody_despairs : 0) & ~(asked ? nobody_asks : 0) &
-                             ~(thrived ? nobody_thrived : 0);
+                             ~(committed_twice ? nobody_committed_twice : 0);
   const std::uint32_t value = everyone.agree(mine).value;
   JobDecision ruling;
   ruling.progressed = !(value & nobody_progressed);
   ruling.in_vain = !ruling.progressed && !(value & nobody_despairs);
   ruling.asked = !(value & nobody_asks);
-  ruling.thrived = !(value & nobody_thrived);
+  ruling.committed_twice = !(value & nobody_committed_twice);
   if (!(value & nobody_abandons)) {
     ruling.what = Intent::abandon;
     ruling.code = code_in(value);

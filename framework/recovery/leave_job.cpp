@@ -20,7 +20,7 @@ void wait_for_the_others(MPI_Comm comm, FailureDetector& detector) {
   for (Stopwatch since; over == 0;) {
     MPI_Test(&request, &over, MPI_STATUS_IGNORE);
     if (since.elapsed() < now_and_then) continue;
-    detector.let_go_of_the_gone();
+    detector.release_dead_processes();
     since = Stopwatch();
   }
 }

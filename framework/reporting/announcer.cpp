@@ -23,12 +23,12 @@ std::string count_spares(std::optional<std::size_t> left) {
 std::vector<ProcessId> spares_among(const RecoveryReport& report) {
   std::vector<ProcessId> spares = report.dead;
   for (const Replacement& one : report.replacements) std::erase(spares, one.dead);
-  for (const Loss& one : report.given_up) std::erase(spares, one.dead);
+  for (const LostRank& one : report.given_up) std::erase(spares, one.dead);
   return spares;
 }
 
-std::vector<Loss> losses_of(const RecoveryReport& report) {
-  std::vector<Loss> losses;
+std::vector<LostRank> losses_of(const RecoveryReport& report) {
+  std::vector<LostRank> losses;
   for (const Replacement& one : report.replacements) losses.push_back({one.rank, one.dead});
   return losses;
 }

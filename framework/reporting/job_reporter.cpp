@@ -29,7 +29,7 @@ std::string describe_circles(int recoveries) {
 JobReporter::JobReporter(const Options& options, const RecoveryCore& core, RuntimeWitness& witness)
     : first_spares_(options.spares),
       policy_(core.policy()),
-      casualties_(witness, policy_, options.tries.value_or(tries_of_faulty_ranks), options.spares),
+      deaths_(witness, policy_, options.tries.value_or(tries_of_faulty_ranks), options.spares),
       announcer_(core.self(), witness, options.spares > 0),
       result_{options.result},
       rolls_back_locally_(options.rollback == Rollback::local) {}
@@ -43,7 +43,7 @@ void JobReporter::join_job(const JobRecord& record) {
 void JobReporter::begin_epoch(const World& world, const StoreStatistics& store) {
   history_.begin_epoch(store);
   has_written_result_ = false;
-  casualties_.begin_epoch();
+  deaths_.begin_epoch();
   announcer_.enter(world.roster, world.members);
 }
 
@@ -62,12 +62,12 @@ void JobReporter::end_recovery(const RecoveryCore& core, const World& world, Req
     report.replacements.push_back({numbered(rank), dead, newcomer});
   for (const auto& [rank, dead] : course.given_up) report.given_up.push_back({numbered(rank), dead});
   report.rounds = course.rounds;
-  history_.clock().stamp(report, casualties_.first_of(course.dead, course.before));
+  history_.clock().stamp(report, deaths_.first_of(course.dead, course.before));
   history_.clock().trace(report);
-  const auto fruitless = before(course);
+  const auto without_commit = before(course);
   std::ranges::transform(request.ranks, request.ranks.begin(), numbered);
   std::ranges::sort(request.ranks);
-  announcer_.tell(report, {fruitless.begin(), fruitless.end()}, request);
+  announcer_.tell(report, {without_commit.begin(), without_commit.end()}, request);
   history_.add(std::move(report));
 }
 
@@ -119,22 +119,22 @@ std::string JobReporter::describe_end(recovery::Ending why, const RecoveryCore& 
     case recovery::Ending::program_fails:
       if (!core.out_of_tries()) return describe_circles(core.row().length);
       return fmt::format("{} in a row failed, and nobody died in the last one: the program itself fails",
-                         counted(static_cast<std::size_t>(course.fruitless), "recovery", "recoveries"));
-    case recovery::Ending::rank_fails: return describe_fault(casualties_.to_blame());
+                         counted(static_cast<std::size_t>(course.without_commit), "recovery", "recoveries"));
+    case recovery::Ending::rank_fails: return describe_fault(deaths_.to_blame());
     default: break;
   }
   // Two deaths with a commit in between may be chance.
   constexpr int shortest_row = 3;
-  const bool has_commits = core.row().length >= std::max(shortest_row, course.fruitless + 1);
-  const int before_this = has_commits ? core.row().length - 1 : course.fruitless - 1;
+  const bool has_commits = core.row().length >= std::max(shortest_row, course.without_commit + 1);
+  const int before_this = has_commits ? core.row().length - 1 : course.without_commit - 1;
   const bool starts_no_more = policy_.spawn && (core.out_of_tries() || core.goes_in_circles());
-  return casualties_.describe(history_.recoveries(), history_.last(before_this), course.before, now, course.dead,
-                              starts_no_more ? std::optional(before_this) : std::nullopt,
-                              has_commits ? Between::one_commit : Between::no_commit);
+  return deaths_.describe(history_.recoveries(), history_.last(before_this), course.before, now, course.dead,
+                          starts_no_more ? std::optional(before_this) : std::nullopt,
+                          has_commits ? Between::one_commit : Between::no_commit);
 }
 
 std::string JobReporter::advise_on_loss(const recovery::Course& course, bool has_disk) const {
-  return casualties_.advise(history_.last(course.fruitless), first_ranks_, has_disk);
+  return deaths_.advise(history_.last(course.without_commit), first_ranks_, has_disk);
 }
 
 }  // namespace mend

@@ -33,8 +33,8 @@ class JobReporter {
   /// Local.
   void note(RollbackReport report);
   const RecoveryHistory& history() const { return history_; }
-  Casualties& casualties() { return casualties_; }
-  const Casualties& casualties() const { return casualties_; }
+  KnownDeaths& deaths() { return deaths_; }
+  const KnownDeaths& deaths() const { return deaths_; }
   /// The fields that the application reports for the result file.
   Answer& answer() { return result_.answer; }
   /// The numbers of ranks and spares at the start of the job.
@@ -75,14 +75,14 @@ class JobReporter {
 
  private:
   std::span<const RecoveryReport> before(const recovery::Course& course) const {
-    return history_.last(course.fruitless - 1);
+    return history_.last(course.without_commit - 1);
   }
 
   int first_ranks_ = 0;
   int first_spares_;
   Policy policy_;
   RecoveryHistory history_;
-  Casualties casualties_;
+  KnownDeaths deaths_;
   Announcer announcer_;
   ResultFile result_;
   bool has_written_result_ = false;  ///< in this epoch

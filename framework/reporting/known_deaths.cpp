@@ -6,21 +6,21 @@
 
 namespace mend {
 
-CauseOf Casualties::cause_of() const {
+CauseOf KnownDeaths::cause_of() const {
   return [this](ProcessId process) { return witness_.cause_of(process); };
 }
 
-bool Casualties::are_in(const Roster& roster) const {
+bool KnownDeaths::are_in(const Roster& roster) const {
   return witness_.has_died([&](ProcessId process) { return roster.rank_of(process).has_value(); });
 }
 
-ProcessSet Casualties::known() const {
+ProcessSet KnownDeaths::known() const {
   ProcessSet dead;
   for (const WitnessedDeath& death : witness_.deaths()) dead.insert(death.process);
   return dead;
 }
 
-std::optional<WallClock::time_point> Casualties::first_of(const ProcessSet& dead, const Roster& before) const {
+std::optional<WallClock::time_point> KnownDeaths::first_of(const ProcessSet& dead, const Roster& before) const {
   std::optional<WallClock::time_point> first;
   for (const WitnessedDeath& death : witness_.deaths()) {
     if (!dead.contains(death.process) || !before.rank_of(death.process)) continue;
@@ -29,8 +29,8 @@ std::optional<WallClock::time_point> Casualties::first_of(const ProcessSet& dead
   return first;
 }
 
-std::vector<Loss> Casualties::losses(const Roster& roster, const ProcessSet& dead) const {
-  std::vector<Loss> lost;
+std::vector<LostRank> KnownDeaths::losses(const Roster& roster, const ProcessSet& dead) const {
+  std::vector<LostRank> lost;
   for (int i = 0; i < roster.size(); ++i) {
     const ProcessId holder = roster.seat(Rank{i}).holder.process;
     if (dead.contains(holder)) lost.push_back({number_of(roster, Rank{i}), holder});
@@ -39,7 +39,7 @@ std::vector<Loss> Casualties::losses(const Roster& roster, const ProcessSet& dea
 }
 
 /// The lost ranks that no living process has taken over. In `now`, some may have been given up.
-std::vector<Rank> Casualties::vacancies(const Roster& before, const Roster& now, const ProcessSet& dead) const {
+std::vector<Rank> KnownDeaths::unfilled_ranks(const Roster& before, const Roster& now, const ProcessSet& dead) const {
   std::vector<Rank> vacant;
   for (int i = 0; i < before.size(); ++i) {
     const Seat& seat = before.seat(Rank{i});
@@ -51,40 +51,40 @@ std::vector<Rank> Casualties::vacancies(const Roster& before, const Roster& now,
 }
 
 /// The dead processes that never held a rank. `dead`: all deaths that this process knows.
-ProcessSet Casualties::lost_spares(std::span<const RecoveryReport> all, const Roster& before,
-                                   const ProcessSet& dead) const {
+ProcessSet KnownDeaths::lost_spares(std::span<const RecoveryReport> all, const Roster& before,
+                                    const ProcessSet& dead) const {
   ProcessSet lost = dead;
   for (const RecoveryReport& report : all) {
     for (const ProcessId process : report.dead) lost.insert(process);
   }
   for (const RecoveryReport& report : all) {
     for (const Replacement& one : report.replacements) lost.erase(one.dead);
-    for (const Loss& one : report.given_up) lost.erase(one.dead);
+    for (const LostRank& one : report.given_up) lost.erase(one.dead);
   }
   for (const Seat& seat : before.seats) lost.erase(seat.holder.process);
   return lost;
 }
 
-std::optional<RepeatedDeath> Casualties::repeated(std::span<const RecoveryReport> before, const Roster& roster) const {
+std::optional<RepeatedDeath> KnownDeaths::repeated(std::span<const RecoveryReport> before, const Roster& roster) const {
   return find_repeated_death(before, losses(roster, known()), cause_of());
 }
 
-bool Casualties::are_in_vain(std::span<const RecoveryReport> before, const Roster& roster) const {
+bool KnownDeaths::are_in_vain(std::span<const RecoveryReport> before, const Roster& roster) const {
   const auto found = repeated(before, roster);
   return found && found->times > tries_;
 }
 
-void Casualties::judge(bool in_vain, std::span<const RecoveryReport> before, const Roster& roster) {
+void KnownDeaths::judge(bool in_vain, std::span<const RecoveryReport> before, const Roster& roster) {
   to_blame_ = in_vain ? repeated(before, roster) : std::nullopt;
 }
 
-std::string Casualties::describe(std::span<const RecoveryReport> all_recoveries,
-                                 std::span<const RecoveryReport> recoveries, const Roster& before, const Roster& now,
-                                 const ProcessSet& dead, std::optional<int> tries, Between between) const {
+std::string KnownDeaths::describe(std::span<const RecoveryReport> all_recoveries,
+                                  std::span<const RecoveryReport> recoveries, const Roster& before, const Roster& now,
+                                  const ProcessSet& dead, std::optional<int> tries, Between between) const {
   witness_.wait_for_causes(dead.members());
   ProcessSet all = known();
   all.insert(dead);
-  Vacancies found{losses(before, all), vacancies(before, now, all), tries, {}, {}, spares_, {}};
+  UnfilledRanks found{losses(before, all), unfilled_ranks(before, now, all), tries, {}, {}, spares_, {}};
   found.between = between;
   found.lost_spares = lost_spares(all_recoveries, before, all);
   found.of_all_ranks = found.lost.size() == static_cast<std::size_t>(before.size());
@@ -92,14 +92,14 @@ std::string Casualties::describe(std::span<const RecoveryReport> all_recoveries,
   // The runtime does not report the causes of death of processes that were started later.
   const Unknown unknown = policy_.spawn ? Unknown::is_no_fault : Unknown::counts;
   found.fault = find_repeated_death(recoveries, found.lost, cause_of(), unknown);
-  return describe_vacancies(found, policy_, cause_of());
+  return describe_unfilled_ranks(found, policy_, cause_of());
 }
 
-std::string Casualties::advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const {
+std::string KnownDeaths::advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const {
   std::vector<ProcessId> dead;
   for (const RecoveryReport& report : recoveries) dead.insert(dead.end(), report.dead.begin(), report.dead.end());
   witness_.wait_for_causes(dead);
-  std::vector<LostRank> lost;
+  std::vector<RankDeath> lost;
   const auto deaths = witness_.deaths();
   const auto add = [&](Rank rank, ProcessId process) {
     const auto found = std::ranges::find(deaths, process, &WitnessedDeath::process);
@@ -107,7 +107,7 @@ std::string Casualties::advise(std::span<const RecoveryReport> recoveries, int r
   };
   for (const RecoveryReport& report : recoveries) {
     for (const Replacement& one : report.replacements) add(one.rank, one.dead);
-    for (const Loss& one : report.given_up) add(one.rank, one.dead);
+    for (const LostRank& one : report.given_up) add(one.rank, one.dead);
   }
   return advise_on_loss(lost, ranks, has_disk);
 }

@@ -1,4 +1,4 @@
-// What this process knows of deaths: which ranks have lost their processes, the causes, and whether the program itself
+// The deaths that this process knows: which ranks have lost their processes, the causes, and whether the program itself
 // is at fault. Used for decisions and messages.
 
 #pragma once
@@ -19,11 +19,11 @@
 
 namespace mend {
 
-class Casualties {
+class KnownDeaths {
  public:
-  /// `tries`: how many recoveries in a row a rank may cause that dies by the program's fault. `spares`: of the job at
-  /// its start. `witness` must outlive this object.
-  Casualties(RuntimeWitness& witness, Policy policy, int tries, int spares)
+  /// `tries`: the number of consecutive recoveries that one rank may cause by a fault of the program. `spares`: of the
+  /// job at its start. `witness` must outlive this object.
+  KnownDeaths(RuntimeWitness& witness, Policy policy, int tries, int spares)
       : witness_(witness), policy_(policy), tries_(tries), spares_(spares) {}
 
   /// Returns true if a process that holds a rank has died.
@@ -56,15 +56,15 @@ class Casualties {
   std::string describe(std::span<const RecoveryReport> all_recoveries, std::span<const RecoveryReport> recoveries,
                        const Roster& before, const Roster& now, const ProcessSet& dead, std::optional<int> tries,
                        Between between = Between::no_commit) const;
-  /// What would have kept the data of the processes that died in `recoveries`, in a job of `ranks` ranks. Waits for a
-  /// short time for the causes.
+  /// Advice on what would have kept the data of the processes that died in `recoveries`, in a job of `ranks` ranks.
+  /// Waits for a short time for the causes.
   std::string advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const;
 
  private:
   CauseOf cause_of() const;
   Rank number_of(const Roster& roster, Rank rank) const { return policy_.blank ? roster.seat(rank).origin : rank; }
-  std::vector<Loss> losses(const Roster& roster, const ProcessSet& dead) const;
-  std::vector<Rank> vacancies(const Roster& before, const Roster& now, const ProcessSet& dead) const;
+  std::vector<LostRank> losses(const Roster& roster, const ProcessSet& dead) const;
+  std::vector<Rank> unfilled_ranks(const Roster& before, const Roster& now, const ProcessSet& dead) const;
 
   ProcessSet lost_spares(std::span<const RecoveryReport> all, const Roster& before, const ProcessSet& dead) const;
 

@@ -8,14 +8,14 @@
 
 namespace mend {
 
-std::string advise_on_loss(std::span<const LostRank> lost, int ranks, bool has_disk) {
+std::string advise_on_loss(std::span<const RankDeath> lost, int ranks, bool has_disk) {
   if (lost.empty()) return "";
   std::vector<std::string> who;
-  for (const LostRank& one : lost) {
+  for (const RankDeath& one : lost) {
     who.push_back(one.cause.is_known() ? fmt::format("rank {} ({})", one.rank.value, one.cause.to_string())
                                        : fmt::format("rank {}", one.rank.value));
   }
-  const auto [first, last] = std::ranges::minmax_element(lost, {}, &LostRank::when);
+  const auto [first, last] = std::ranges::minmax_element(lost, {}, &RankDeath::when);
   const int dead = static_cast<int>(lost.size());
   std::string text = fmt::format("; {} died", fmt::join(who, ", "));
   if (dead > 1) text += fmt::format(" within {:.1f} ms", Milliseconds(last->when - first->when).count());

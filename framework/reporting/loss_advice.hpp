@@ -10,7 +10,7 @@
 namespace mend {
 
 /// A rank that has lost its process since the last commit.
-struct LostRank {
+struct RankDeath {
   Rank rank;
   DeathCause cause;
   WallClock::time_point when;
@@ -19,6 +19,6 @@ struct LostRank {
 /// The text after a message about lost data: the ranks that died together, within what time, and what would have
 /// survived that. `ranks`: the number of ranks; `has_disk`: versions are already written to disk. Empty if no rank
 /// died. Pure.
-std::string advise_on_loss(std::span<const LostRank> lost, int ranks, bool has_disk);
+std::string advise_on_loss(std::span<const RankDeath> lost, int ranks, bool has_disk);
 
 }  // namespace mend

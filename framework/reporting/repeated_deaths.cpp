@@ -35,10 +35,10 @@ class Row {
 };
 
 /// The longest row. `unknown`: whether a row counts in which no cause is known.
-std::optional<RepeatedDeath> find_row(std::span<const RecoveryReport> before, std::span<const Loss> now,
+std::optional<RepeatedDeath> find_row(std::span<const RecoveryReport> before, std::span<const LostRank> now,
                                       const CauseOf& cause_of, Which which, Unknown unknown) {
   std::optional<RepeatedDeath> most;
-  for (const Loss& loss : now) {
+  for (const LostRank& loss : now) {
     Row row(loss.rank, which);
     bool goes_on = row.takes(cause_of(loss.dead));
     for (const RecoveryReport& report : before | std::views::reverse) {
@@ -55,12 +55,12 @@ std::optional<RepeatedDeath> find_row(std::span<const RecoveryReport> before, st
 
 }  // namespace
 
-std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport> before, std::span<const Loss> now,
+std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport> before, std::span<const LostRank> now,
                                                  const CauseOf& cause_of, Unknown unknown) {
   return find_row(before, now, cause_of, Which::faults_of_program, unknown);
 }
 
-std::optional<RepeatedDeath> find_deaths_in_a_row(std::span<const RecoveryReport> before, std::span<const Loss> now,
+std::optional<RepeatedDeath> find_deaths_in_a_row(std::span<const RecoveryReport> before, std::span<const LostRank> now,
                                                   const CauseOf& cause_of) {
   return find_row(before, now, cause_of, Which::all, Unknown::counts);
 }

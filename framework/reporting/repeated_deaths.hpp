@@ -29,11 +29,11 @@ enum class Unknown { is_no_fault, counts };
 /// row is known, or with Unknown::counts: if the causes were waited for, a death without a cause was an _exit rather
 /// than a signal. Returns nothing if no rank has two deaths. `before`: recoveries with no commit in between, the last
 /// one last. Pure.
-std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport> before, std::span<const Loss> now,
+std::optional<RepeatedDeath> find_repeated_death(std::span<const RecoveryReport> before, std::span<const LostRank> now,
                                                  const CauseOf& cause_of, Unknown unknown = Unknown::is_no_fault);
 
 /// The same for messages, for all causes, signals from outside included. The cause is the last one that is known. Pure.
-std::optional<RepeatedDeath> find_deaths_in_a_row(std::span<const RecoveryReport> before, std::span<const Loss> now,
+std::optional<RepeatedDeath> find_deaths_in_a_row(std::span<const RecoveryReport> before, std::span<const LostRank> now,
                                                   const CauseOf& cause_of);
 
 }  // namespace mend

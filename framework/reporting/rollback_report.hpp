@@ -1,4 +1,5 @@
-// What one recovery has meant under local rollback (--mend-rollback local): who went back, and what the others kept.
+// The effect of one recovery under local rollback (--mend-rollback local): which ranks went back, and what the others
+// kept.
 
 #pragma once
 

@@ -18,23 +18,23 @@ constexpr const char* about_silence =
     "it did not respond for longer than --mend-timeout and was killed: find out what blocks it there (SIGSTOP, or "
     "reading from a terminal, for instance), or give it more time (--mend-timeout MS)";
 
-std::vector<Rank> ranks_of(const std::vector<Loss>& lost) {
+std::vector<Rank> ranks_of(const std::vector<LostRank>& lost) {
   std::vector<Rank> ranks;
-  for (const Loss& one : lost) ranks.push_back(one.rank);
+  for (const LostRank& one : lost) ranks.push_back(one.rank);
   return ranks;
 }
 
 /// "rank 1 (process 1)", "ranks 0-3 (processes 0-2, 7)".
-std::string name_lost(const std::vector<Loss>& lost) {
+std::string name_lost(const std::vector<LostRank>& lost) {
   ProcessSet processes;
-  for (const Loss& one : lost) processes.insert(one.dead);
+  for (const LostRank& one : lost) processes.insert(one.dead);
   return fmt::format("{} ({})", name_ranks(ranks_of(lost)), name_processes(processes));
 }
 
 /// "; cause: ranks 0-2 (SIGKILL), rank 3 (exit(3))"; empty if no cause is known.
-std::string name_causes(const std::vector<Loss>& lost, const CauseOf& cause_of) {
+std::string name_causes(const std::vector<LostRank>& lost, const CauseOf& cause_of) {
   std::map<std::string, std::vector<Rank>> ranks;
-  for (const Loss& one : lost) {
+  for (const LostRank& one : lost) {
     if (const DeathCause cause = cause_of(one.dead); cause.is_known()) ranks[cause.to_string()].push_back(one.rank);
   }
   std::vector<std::string> causes;
@@ -49,9 +49,9 @@ std::string in_a_row(const RepeatedDeath& death, std::string_view verb, Between 
 }
 
 /// The history that adds to the sentence before: a rank that has died repeatedly, or the causes.
-std::string name_history(const Vacancies& vacancies, const CauseOf& cause_of) {
-  return vacancies.row ? "; " + in_a_row(*vacancies.row, "has died", vacancies.between)
-                       : name_causes(vacancies.lost, cause_of);
+std::string name_history(const UnfilledRanks& unfilled, const CauseOf& cause_of) {
+  return unfilled.row ? "; " + in_a_row(*unfilled.row, "has died", unfilled.between)
+                      : name_causes(unfilled.lost, cause_of);
 }
 
 /// " (2 spares were lost before: processes 4, 5)"; empty if none was lost.
@@ -62,28 +62,29 @@ std::string name_lost_spares(const ProcessSet& lost) {
 }
 
 /// "rank 1 (process 1) died and no spare is left for rank 1".
-std::string name_loss(const Vacancies& vacancies, const Policy& policy) {
-  const auto& vacant = vacancies.vacant;
-  const std::string for_whom = vacant.empty() || vacant == ranks_of(vacancies.lost) ? "" : " for " + name_ranks(vacant);
-  const bool never_had_spares = !policy.spare && vacancies.spares == 0;
-  return fmt::format("{} died and {}{}{}", name_lost(vacancies.lost),
+std::string name_loss(const UnfilledRanks& unfilled, const Policy& policy) {
+  const auto& vacant = unfilled.vacant;
+  const std::string for_whom = vacant.empty() || vacant == ranks_of(unfilled.lost) ? "" : " for " + name_ranks(vacant);
+  const bool never_had_spares = !policy.spare && unfilled.spares == 0;
+  return fmt::format("{} died and {}{}{}", name_lost(unfilled.lost),
                      never_had_spares ? "nobody took over" : "no spare is left", for_whom,
-                     name_lost_spares(vacancies.lost_spares));
+                     name_lost_spares(unfilled.lost_spares));
 }
 
 /// The cause of all ranks' deaths, if it is one and the same fault of the program. Needs at least two ranks, because
 /// with one there is no death to compare with.
-std::optional<DeathCause> common_fault(const Vacancies& vacancies, const CauseOf& cause_of) {
-  if (!vacancies.of_all_ranks || vacancies.lost.size() < 2) return std::nullopt;
-  const DeathCause first = cause_of(vacancies.lost.front().dead);
-  const bool alike = std::ranges::all_of(vacancies.lost, [&](const Loss& one) { return cause_of(one.dead) == first; });
+std::optional<DeathCause> common_fault(const UnfilledRanks& unfilled, const CauseOf& cause_of) {
+  if (!unfilled.of_all_ranks || unfilled.lost.size() < 2) return std::nullopt;
+  const DeathCause first = cause_of(unfilled.lost.front().dead);
+  const bool alike =
+      std::ranges::all_of(unfilled.lost, [&](const LostRank& one) { return cause_of(one.dead) == first; });
   return alike && first.is_fault_of_program() ? std::optional(first) : std::nullopt;
 }
 
 }  // namespace
 
-std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy, const CauseOf& cause_of) {
-  const auto& [lost, vacant, tries, fault, row, spares, lost_spares, of_all_ranks, between] = vacancies;
+std::string describe_unfilled_ranks(const UnfilledRanks& unfilled, const Policy& policy, const CauseOf& cause_of) {
+  const auto& [lost, vacant, tries, fault, row, spares, lost_spares, of_all_ranks, between] = unfilled;
   if (fault && !tries) {
     return fmt::format(
         "{}, and no spare is left: the program probably fails there by itself, and further spares would be lost as "
@@ -91,19 +92,19 @@ std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy,
         "if that is wrong, {}",
         in_a_row(*fault, "died", between), more_spares);
   }
-  if (const auto common = common_fault(vacancies, cause_of); common && !tries) {
+  if (const auto common = common_fault(unfilled, cause_of); common && !tries) {
     return fmt::format(
         "{}: all ranks died of {}, so it is probably the program that fails, and further spares would be lost as well; "
         "if "
         "that is wrong, {}",
-        name_loss(vacancies, policy), common->to_string(), more_spares);
+        name_loss(unfilled, policy), common->to_string(), more_spares);
   }
-  const std::string history = name_history(vacancies, cause_of);
+  const std::string history = name_history(unfilled, cause_of);
   if (!policy.takes_over_ranks()) {
     return fmt::format("{} died and no rank is left to go on: allow spares to take over (--mend-on-failure spare,{}){}",
                        name_lost(lost), policy.blank ? "blank" : "shrink", history);
   }
-  const std::string loss = name_loss(vacancies, policy);
+  const std::string loss = name_loss(unfilled, policy);
   const bool stood_still = row && row->cause.kind == DeathCause::Kind::silence;
   if (tries) {
     const std::string in_vain =

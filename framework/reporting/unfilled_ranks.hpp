@@ -17,8 +17,8 @@ namespace mend {
 enum class Between { no_commit, one_commit };
 
 /// The state of the job after its last recovery.
-struct Vacancies {
-  std::vector<Loss> lost;                ///< ranks whose processes have died, ascending
+struct UnfilledRanks {
+  std::vector<LostRank> lost;            ///< ranks whose processes have died, ascending
   std::vector<Rank> vacant;              ///< the lost ranks that no process has taken over, ascending
   std::optional<int> tries{};            ///< the number of recoveries in vain after which no more processes are started
   std::optional<RepeatedDeath> fault{};  ///< a rank that has died like this before; reported unless `tries` is set
@@ -29,8 +29,8 @@ struct Vacancies {
   Between between = Between::no_commit;  ///< of the recoveries that `tries`, `fault` and `row` count
 };
 
-/// Says which ranks died, the causes, and what to do. `vacancies.lost` must not be empty. Pure.
-std::string describe_vacancies(const Vacancies& vacancies, const Policy& policy, const CauseOf& cause_of);
+/// Says which ranks died, the causes, and what to do. `unfilled.lost` must not be empty. Pure.
+std::string describe_unfilled_ranks(const UnfilledRanks& unfilled, const Policy& policy, const CauseOf& cause_of);
 
 /// The same for a rank that gets no more processes because the program fails. `fault.times` may be 0 if only another
 /// process knows the rank. Pure.

@@ -45,9 +45,9 @@ bool Arrival::wait() {
 World Arrival::join(AgreementProvider& agreements) {
   connection_->on_end([] { std::raise(SIGKILL); });  // the host does not need this process any more
   try {
-    const auto [others, standing, host] = read_acquaintances(job_, self_);
-    const auto at_home = std::ranges::find(others, host, &Acquaintance::process);
-    const Acquaintance self = detector_.begin_late(self_, at_home->peer.node, host_address_.host, others, standing);
+    const auto [others, state, host] = read_peers(job_, self_);
+    const auto at_home = std::ranges::find(others, host, &DetectorPeer::process);
+    const DetectorPeer self = detector_.begin_late(self_, at_home->peer.node, host_address_.host, others, state);
     reach("newcomer.introduce");
     connection_->send(bytes_of(self));
     const auto said = connection_->wait();

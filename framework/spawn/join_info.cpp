@@ -92,11 +92,16 @@ ProcessSet process_set(const json& text, ProcessId end) {
 }
 
 json written(const JobRecord& record) {
-  json text{{"first_size", record.first_size},  {"committed", record.committed.value},
-            {"places", json::array()},          {"recoveries", write_reports(record.recoveries)},
-            {"before", written(record.before)}, {"dead", written(record.dead)},
-            {"unable", written(record.unable)}, {"started", written(record.started)},
-            {"fruitless", record.fruitless},    {"row", {{"length", record.row.length}, {"ranks", json::array()}}}};
+  json text{{"first_size", record.first_size},
+            {"committed", record.committed.value},
+            {"places", json::array()},
+            {"recoveries", write_reports(record.recoveries)},
+            {"before", written(record.before)},
+            {"dead", written(record.dead)},
+            {"unable", written(record.unable)},
+            {"started", written(record.started)},
+            {"without_commit", record.without_commit},
+            {"row", {{"length", record.row.length}, {"ranks", json::array()}}}};
   for (const Rank rank : record.row.ranks) text["row"]["ranks"].push_back(rank.value);
   for (const NodeId place : record.places) text["places"].push_back(place.value);
   return text;
@@ -104,10 +109,10 @@ json written(const JobRecord& record) {
 JobRecord record(const json& text, ProcessId newcomer) {
   JobRecord read;
   read.first_size = number<int>(text.at("first_size"));
-  read.fruitless = number<int>(text.at("fruitless"));
+  read.without_commit = number<int>(text.at("without_commit"));
   read.row.length = number<int>(text.at("row").at("length"));
   for (const json& rank : text.at("row").at("ranks")) read.row.ranks.push_back({number<int>(rank)});
-  expect(read.first_size > 0 && read.fruitless >= 0 && read.row.length >= 0);
+  expect(read.first_size > 0 && read.without_commit >= 0 && read.row.length >= 0);
   read.committed = {number<std::uint64_t>(text.at("committed"))};
   for (const json& place : text.at("places")) read.places.push_back({number<std::uint32_t>(place)});
   read.recoveries = read_reports(text.at("recoveries").get<std::string>());
@@ -124,11 +129,11 @@ bool are_before(ProcessId newcomer, const std::vector<ProcessId>& processes) {
          std::ranges::adjacent_find(processes, std::ranges::greater_equal{}) == processes.end();
 }
 
-bool has_a_name(const Acquaintance& one) { return std::ranges::find(one.name.job, '\0') != one.name.job.end(); }
+bool has_a_name(const DetectorPeer& one) { return std::ranges::find(one.name.job, '\0') != one.name.job.end(); }
 
-/// Sent as raw bytes, before the acquaintances.
+/// Sent as raw bytes, before the peers.
 struct Header {
-  Standing standing{};
+  DetectorState state{};
   ProcessId host;
 };
 
@@ -162,28 +167,28 @@ JoinInfo read_join_info(std::span<const std::byte> bytes, ProcessId newcomer) {
   });
 }
 
-std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host) {
+std::vector<std::byte> write_peers(const std::vector<DetectorPeer>& all, DetectorState state, ProcessId host) {
   std::vector<std::byte> bytes;
-  append(Header{standing, host}, bytes);
-  for (const Acquaintance& one : all) append(one, bytes);
+  append(Header{state, host}, bytes);
+  for (const DetectorPeer& one : all) append(one, bytes);
   return bytes;
 }
 
-Acquaintances read_acquaintances(std::span<const std::byte> bytes, ProcessId newcomer) {
+DetectorPeers read_peers(std::span<const std::byte> bytes, ProcessId newcomer) {
   ByteReader reader(bytes, refuse);
   const auto header = reader.take<Header>();
-  Acquaintances read{reader.take_all<Acquaintance>(reader.left().size() / sizeof(Acquaintance)), header.standing,
+  DetectorPeers read{reader.take_all<DetectorPeer>(reader.left().size() / sizeof(DetectorPeer)), header.state,
                      header.host};
   reader.expect_end();
 
   std::vector<ProcessId> processes;
-  for (const Acquaintance& one : read.all) processes.push_back(one.process);
+  for (const DetectorPeer& one : read.all) processes.push_back(one.process);
   expect(are_before(newcomer, processes) && std::ranges::find(processes, read.host) != processes.end());
-  expect(std::ranges::all_of(read.all, has_a_name) && read.standing.timeout > detector::Time{0});
+  expect(std::ranges::all_of(read.all, has_a_name) && read.state.timeout > detector::Time{0});
   return read;
 }
 
-bool introduces(const Acquaintance& who, ProcessId process, const detector::LocalIdentity& identity) {
+bool introduces(const DetectorPeer& who, ProcessId process, const detector::LocalIdentity& identity) {
   return who.process == process && who.peer.identity == identity && has_a_name(who);
 }
 

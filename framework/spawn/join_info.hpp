@@ -26,7 +26,7 @@ struct JobRecord {
   std::vector<RecoveryReport> recoveries;  ///< as the process that sends them saw them
   Roster before;                           ///< the roster with which the present recovery began
   ProcessSet dead;                         ///< the processes whose death is agreed on in this recovery
-  int fruitless = 0;                       ///< recoveries in a row without a commit in between, this one included
+  int without_commit = 0;                  ///< recoveries in a row without a commit in between, this one included
   recovery::Row row;                       ///< the row of recoveries that the present one may continue
   ProcessSet unable;                       ///< members that could not start a process in this recovery
   ProcessSet started;                      ///< the processes that the present host has started in this recovery
@@ -53,17 +53,17 @@ std::string write_join_info(const JoinInfoWords& words);
 JoinInfo read_join_info(std::span<const std::byte> text, ProcessId newcomer);
 
 /// The processes of the job, their state, and the process that sends it.
-struct Acquaintances {
-  std::vector<Acquaintance> all;
-  Standing standing;
+struct DetectorPeers {
+  std::vector<DetectorPeer> all;
+  DetectorState state;
   ProcessId host;
 };
-std::vector<std::byte> write_acquaintances(const std::vector<Acquaintance>& all, Standing standing, ProcessId host);
-/// Reads the acquaintances for process `newcomer`. Throws EnvironmentError if they cannot come from the job: all
+std::vector<std::byte> write_peers(const std::vector<DetectorPeer>& all, DetectorState state, ProcessId host);
+/// Reads the peers for process `newcomer`. Throws EnvironmentError if they cannot come from the job: all
 /// processes must have smaller numbers, and the host must be among them.
-Acquaintances read_acquaintances(std::span<const std::byte> bytes, ProcessId newcomer);
+DetectorPeers read_peers(std::span<const std::byte> bytes, ProcessId newcomer);
 
 /// Returns true if a newcomer that has connected as `process` with `identity` may introduce itself as `who`.
-bool introduces(const Acquaintance& who, ProcessId process, const detector::LocalIdentity& identity);
+bool introduces(const DetectorPeer& who, ProcessId process, const detector::LocalIdentity& identity);
 
 }  // namespace mend

@@ -36,7 +36,7 @@ Communicator merged(const Communicator& between, bool newcomer) {
   return returning_errors(made);
 }
 
-void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, AgreementProvider& agreements) {
+void enlarge(World& world, const DetectorPeer& newcomer, Communicator joined, AgreementProvider& agreements) {
   require(world.members.back() < newcomer.process, "who joins has a higher number than all members");
   require(static_cast<std::size_t>(joined.size()) == world.members.size() + 1, "all members and the newcomer have met");
   world.members.push_back(newcomer.process);

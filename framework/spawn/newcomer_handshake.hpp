@@ -1,4 +1,4 @@
-// What the two sides say and do when a newcomer is admitted (newcomer_host.hpp has the sequence): the host and the
+// The protocol of the two sides when a newcomer is admitted (newcomer_host.hpp has the sequence): the host and the
 // other members on one side, the newcomer (arrival.hpp) on the other.
 
 #pragma once
@@ -49,6 +49,6 @@ void greet(const Communicator& between);
 Communicator merged(const Communicator& between, bool newcomer);
 
 /// Makes `joined` the base of `world`. Its last member is the newcomer. Collective over `joined`.
-void enlarge(World& world, const Acquaintance& newcomer, Communicator joined, AgreementProvider& agreements);
+void enlarge(World& world, const DetectorPeer& newcomer, Communicator joined, AgreementProvider& agreements);
 
 }  // namespace mend

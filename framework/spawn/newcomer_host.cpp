@@ -64,9 +64,9 @@ int rank_of(ProcessId process, const World& world) {
 /// The runtime's answers about the processes that it was to start. They may come when the host object is gone.
 struct NewcomerHost::Births {
   std::mutex mutex;
-  std::map<ProcessId, Birth> told;
+  std::map<ProcessId, StartResult> told;
 
-  std::optional<Birth> take(ProcessId process) {
+  std::optional<StartResult> take(ProcessId process) {
     const std::lock_guard lock(mutex);
     const auto found = told.find(process);
     if (found == told.end()) return std::nullopt;
@@ -114,7 +114,7 @@ NewcomerHost::NewcomerHost(ProcessId self, FailureDetector& detector, AgreementP
       agreements_(agreements),
       left_(left),
       limit_(limit),
-      births_(std::make_shared<Births>()) {}
+      started_(std::make_shared<Births>()) {}
 
 NewcomerHost::~NewcomerHost() {
   patience_.reset();
@@ -128,9 +128,9 @@ void NewcomerHost::start(const World& world) {
   next_ = std::max(next_, world.processes);
   const ProcessId process{next_++};
   start_process(process, transport::to_string(listener_->address()), parent_death_signal_->name(),
-                [births = births_, process](const Birth& birth) {
-                  const std::lock_guard lock(births->mutex);
-                  births->told[process] = birth;
+                [started = started_, process](const StartResult& result) {
+                  const std::lock_guard lock(started->mutex);
+                  started->told[process] = result;
                 });
   waiting_[process];
 }
@@ -204,7 +204,7 @@ void NewcomerHost::hear(std::span<const std::byte> said, std::unique_ptr<Connect
     newcomer.runs_as(call.identity);
     if (auto there = detector::LocalProcess::find(call.identity)) {
       newcomer.heartbeat = std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.connection, std::move(*there),
-                                                               detector_.standing().timeout);
+                                                               detector_.state().timeout);
     }
   } catch (const std::exception& error) {
     log::warn(fmt::format("a process was started to take over a rank, and cannot be watched: {}", error.what()));
@@ -216,13 +216,13 @@ void NewcomerHost::hear(std::span<const std::byte> said, std::unique_ptr<Connect
 /// Takes over the runtime's answers about the started processes. Returns false if the runtime cannot start a process.
 bool NewcomerHost::attend_births() {
   for (auto& [process, expected] : waiting_) {
-    const auto birth = births_->take(process);
-    if (!birth) continue;
-    if (!birth->obstacle.empty()) {
-      log::warn(fmt::format("the runtime cannot start a process to take over a rank: {}", birth->obstacle));
+    const auto result = started_->take(process);
+    if (!result) continue;
+    if (!result->obstacle.empty()) {
+      log::warn(fmt::format("the runtime cannot start a process to take over a rank: {}", result->obstacle));
       return false;
     }
-    const auto pid = pid_of(*birth);
+    const auto pid = pid_of(*result);
     expected.runs_as(pid ? detector::LocalIdentity::of(*pid) : std::nullopt);
   }
   return true;
@@ -271,7 +271,7 @@ std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_guest(const World& worl
   if (failures_ < most_failures)
     start_up_to(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
   while (auto guest = await_call(world)) {
-    guest->connection->send(write_acquaintances(detector_.acquaintances(), detector_.standing(), self_));
+    guest->connection->send(write_peers(detector_.peers(), detector_.state(), self_));
     if (introduced(*guest)) return guest;
     ++failures_;
   }
@@ -375,7 +375,7 @@ bool NewcomerHost::connect(const World& world, ProcessId host, const JobRecord& 
   const int host_rank = rank_of(host, world);
   const InLibrary in_library(InLibrary::Step::other, time_for_newcomer());
   return succeeds([&] {
-    Acquaintance& newcomer = meeting_.newcomer;
+    DetectorPeer& newcomer = meeting_.newcomer;
     check_mpi(MPI_Bcast(&newcomer, sizeof newcomer, MPI_BYTE, host_rank, meeting_.here.get()), "MPI_Bcast");
     witness_.know(newcomer.process, newcomer.name);
     if (guest_) {
@@ -428,7 +428,7 @@ Placed NewcomerHost::admit(World& world) {
     failures_ = 0;
   }
   reach("spawn.admit");
-  const Acquaintance& newcomer = meeting_.newcomer;
+  const DetectorPeer& newcomer = meeting_.newcomer;
   detector_.admit(newcomer);
   std::vector<ProcessId> members = world.members;
   members.push_back(newcomer.process);

@@ -115,7 +115,7 @@ class NewcomerHost {
   struct Guest : Candidate {
     Guest(ProcessId number, Candidate&& candidate) : Candidate(std::move(candidate)), expected(number) {}
     ProcessId expected;
-    Acquaintance who;
+    DetectorPeer who;
   };
   class Patience;
 
@@ -126,7 +126,7 @@ class NewcomerHost {
     Communicator bridge;   // of these two; only there
     Communicator between;  // between all members and the newcomer
     Communicator joined;   // of all members and the newcomer
-    Acquaintance newcomer;
+    DetectorPeer newcomer;
     bool is_hopeless = false;
   };
 
@@ -167,7 +167,7 @@ class NewcomerHost {
   std::uint32_t next_ = 0;  // the next process number; numbers of processes that were not admitted are not reused
 
   struct Births;
-  std::shared_ptr<Births> births_;
+  std::shared_ptr<Births> started_;
   std::jthread attendant_;  // while it runs, it owns all members above
 };
 

@@ -48,7 +48,8 @@ bool is_personal(std::string_view setting) {
 
 /// A request to the runtime, kept until it has answered.
 struct Order {
-  Order(const std::vector<std::string>& settings, std::function<void(const Birth&)> whom) : told(std::move(whom)) {
+  Order(const std::vector<std::string>& settings, std::function<void(const StartResult&)> whom)
+      : told(std::move(whom)) {
     PMIX_APP_CONSTRUCT(&app);
     std::error_code ignored;
     app.cmd = ::strdup(std::filesystem::read_symlink("/proc/self/exe", ignored).c_str());
@@ -73,7 +74,7 @@ struct Order {
 
   pmix_app_t app;
   std::array<pmix_info_t, 3> infos;
-  std::function<void(const Birth&)> told;
+  std::function<void(const StartResult&)> told;
 };
 
 void started(pmix_status_t status, pmix_nspace_t job, void* given) {
@@ -84,7 +85,7 @@ void started(pmix_status_t status, pmix_nspace_t job, void* given) {
 }  // namespace
 
 void start_process(ProcessId process, const std::string& host_address, const std::string& parent_pipe,
-                   std::function<void(const Birth&)> told) {
+                   std::function<void(const StartResult&)> told) {
   if (beginning.arguments.empty()) throw EnvironmentError("it is not known how this process was started");
   std::vector<std::string> settings;
   std::ranges::copy_if(beginning.settings, std::back_inserter(settings),
@@ -105,12 +106,12 @@ void start_process(ProcessId process, const std::string& host_address, const std
   }
 }
 
-std::optional<pid_t> pid_of(const Birth& birth) {
+std::optional<pid_t> pid_of(const StartResult& result) {
   pmix_query_t question;
   PMIX_QUERY_CONSTRUCT(&question);
   PMIx_Argv_append_nosize(&question.keys, PMIX_QUERY_PROC_TABLE);
   PMIX_QUERY_QUALIFIERS_CREATE(&question, 1);
-  PMIX_INFO_LOAD(&question.qualifiers[0], PMIX_NSPACE, birth.job.c_str(), PMIX_STRING);
+  PMIX_INFO_LOAD(&question.qualifiers[0], PMIX_NSPACE, result.job.c_str(), PMIX_STRING);
   pmix_info_t* answers = nullptr;
   std::size_t count = 0;
   std::optional<pid_t> pid;

@@ -18,7 +18,7 @@
 namespace mend {
 
 /// The result of an order to start a process.
-struct Birth {
+struct StartResult {
   std::string obstacle;  ///< why it was not started; empty if it was
   std::string job;       ///< the runtime's name for the started process
 };
@@ -27,10 +27,10 @@ struct Birth {
 /// name `parent_pipe` of its pipe. Calls `told` once, in a thread of the runtime or in this one. `told` must not call
 /// the runtime: its lock may be held by a thread that waits for this one. Local; returns at once.
 void start_process(ProcessId process, const std::string& host_address, const std::string& parent_pipe,
-                   std::function<void(const Birth&)> told);
+                   std::function<void(const StartResult&)> told);
 
 /// The system's process id of the started process on this machine; nothing if the runtime does not know it any more.
 /// Local; waits for the daemon's answer.
-std::optional<pid_t> pid_of(const Birth& birth);
+std::optional<pid_t> pid_of(const StartResult& result);
 
 }  // namespace mend

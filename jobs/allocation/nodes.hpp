@@ -42,7 +42,7 @@ bool is_this_machine(const Node& node);
 std::vector<Node> parse_hosts(std::string_view text);
 
 /// The text of a host file: a node a line, "node1 slots=4"; a node that is named several times has that many slots.
-/// What PBS and LSF write is of this kind. Pure.
+/// PBS and LSF write such files. Pure.
 std::vector<Node> parse_hostfile(std::string_view text);
 
 /// The slots that Slurm gives to its nodes in turn: "3(x2),1" is 3, 3, 1. Empty for other words. Pure.
@@ -56,7 +56,7 @@ std::string host_list(const std::vector<Node>& nodes);
 /// on the others.
 std::vector<Node> with_spare_nodes(std::vector<Node> nodes, int ranks, int spare_nodes, const std::string& source);
 
-/// How many processes the last `count` nodes have place for. Pure.
+/// Returns the number of processes that fit on the last `count` nodes. Pure.
 int slots_of_last(const std::vector<Node>& nodes, int count);
 
 }  // namespace mend::jobs

@@ -1,4 +1,4 @@
-// What the batch system says of the job that this process runs in.
+// The answer of the batch system about the job that this process runs in.
 
 #pragma once
 

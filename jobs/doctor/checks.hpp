@@ -11,7 +11,7 @@
 
 namespace mend::jobs {
 
-struct Patient {
+struct DoctorOptions {
   std::filesystem::path mpirun;       ///< empty: there is none
   std::string wrong_mpirun;           ///< what is wrong with the one that MEND_MPIRUN names
   std::filesystem::path programs;     ///< the folder of `mend` and of its helper programs
@@ -22,17 +22,17 @@ struct Patient {
 };
 
 /// Check the MPI library, mend's corrections to it, and small test jobs (jobs/doctor/job_checks.cpp).
-Findings check_mpi(const Patient& patient);
-Findings check_corrections(const Patient& patient);
+Findings check_mpi(const DoctorOptions& options);
+Findings check_corrections(const DoctorOptions& options);
 /// Loses a process and recovers with a spare. Also reports on agreement, wake-up delays, and the libraries loaded.
-Findings check_recovery(const Patient& patient);
-Findings check_spawn(const Patient& patient);
+Findings check_recovery(const DoctorOptions& options);
+Findings check_spawn(const DoctorOptions& options);
 /// Commits to a folder and checks that the version is there.
-Findings check_disk(const Patient& patient);
-Findings check_kokkos(const Patient& patient);
+Findings check_disk(const DoctorOptions& options);
+Findings check_kokkos(const DoctorOptions& options);
 
 /// Check the machine (jobs/doctor/machine_checks.cpp).
-Findings check_limits(const Patient& patient);
+Findings check_limits(const DoctorOptions& options);
 Findings check_network();
 Findings check_clock();
 Findings check_scheduler();

@@ -15,13 +15,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::filesystem::path prefix_of(const Patient& patient) { return patient.mpirun.parent_path().parent_path(); }
+std::filesystem::path prefix_of(const DoctorOptions& options) { return options.mpirun.parent_path().parent_path(); }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// "mpirun (Open MPI) 5.0.7".
-std::string version_line(const Patient& patient) {
-  return first_line(run_program({patient.mpirun.string(), "--version"}, patient.patience).output);
+std::string version_line(const DoctorOptions& options) {
+  return first_line(run_program({options.mpirun.string(), "--version"}, options.patience).output);
 }
 
 /// A test job under `mend run`, and its report.
@@ -37,21 +37,21 @@ struct Trial {
   std::size_t recoveries() const { return result.contains("recoveries") ? result["recoveries"].size() : 0; }
 };
 
-std::filesystem::path probe_of(const Patient& patient) { return patient.programs / "mend-doctor-probe"; }
+std::filesystem::path probe_of(const DoctorOptions& options) { return options.programs / "mend-doctor-probe"; }
 
-bool has_probe(const Patient& patient) {
+bool has_probe(const DoctorOptions& options) {
   std::error_code ignored;
-  return std::filesystem::exists(probe_of(patient), ignored);
+  return std::filesystem::exists(probe_of(options), ignored);
 }
 
 Finding without_probe(const char* subject) {
   return {Level::fail, subject, "cannot be tried: mend-doctor-probe is not beside mend", "install mend anew"};
 }
 
-Trial try_job(const Patient& patient, const ScratchFolder& scratch, int ranks, int spares,
+Trial try_job(const DoctorOptions& options, const ScratchFolder& scratch, int ranks, int spares,
               const std::vector<std::string>& arguments) {
   const auto file = scratch.path() / "result.json";
-  std::vector<std::string> line{(patient.programs / "mend").string(),
+  std::vector<std::string> line{(options.programs / "mend").string(),
                                 "run",
                                 "-n",
                                 std::to_string(ranks),
@@ -62,9 +62,9 @@ Trial try_job(const Patient& patient, const ScratchFolder& scratch, int ranks, i
                                 "--result",
                                 file.string(),
                                 "--",
-                                probe_of(patient).string()};
+                                probe_of(options).string()};
   line.insert(line.end(), arguments.begin(), arguments.end());
-  Trial trial{run_program(line, patient.patience), {}};
+  Trial trial{run_program(line, options.patience), {}};
   if (std::ifstream in(file); in) trial.result = Json::parse(in, nullptr, false);
   if (!trial.result.is_object()) trial.result = Json::object();
   return trial;
@@ -83,10 +83,10 @@ double last_recovery_ms(const Trial& trial) {
 }
 
 /// Checks that programs load the library to which mpirun belongs.
-Finding judge_library(const Patient& patient, const Trial& trial) {
+Finding judge_library(const DoctorOptions& options, const Trial& trial) {
   const std::filesystem::path library = trial.reported<std::string>("mpi_library", "");
   std::error_code error;
-  const auto prefix = std::filesystem::weakly_canonical(prefix_of(patient), error);
+  const auto prefix = std::filesystem::weakly_canonical(prefix_of(options), error);
   const std::string version = trial.reported<std::string>("mpi_version", "");
   if (library.parent_path().parent_path() != prefix) {
     return {Level::warn, "MPI loaded",
@@ -98,16 +98,16 @@ Finding judge_library(const Patient& patient, const Trial& trial) {
 
 }  // namespace
 
-Findings check_mpi(const Patient& patient) {
-  if (!patient.wrong_mpirun.empty()) {
-    return {{Level::fail, "MPI", patient.wrong_mpirun, "name the mpirun of Open MPI 5 or later, or unset MEND_MPIRUN"}};
+Findings check_mpi(const DoctorOptions& options) {
+  if (!options.wrong_mpirun.empty()) {
+    return {{Level::fail, "MPI", options.wrong_mpirun, "name the mpirun of Open MPI 5 or later, or unset MEND_MPIRUN"}};
   }
-  if (patient.mpirun.empty()) {
+  if (options.mpirun.empty()) {
     return {{Level::fail, "MPI", "there is no mpirun of Open MPI 5 or later", "jobs/setup.sh, or set MEND_MPIRUN"}};
   }
-  const auto info = patient.mpirun.parent_path() / "ompi_info";
-  const ProgramEnd told = run_program({info.string()}, patient.patience);
-  const std::string name = fmt::format("{} ({})", version_line(patient), patient.mpirun.string());
+  const auto info = options.mpirun.parent_path() / "ompi_info";
+  const ProgramEnd told = run_program({info.string()}, options.patience);
+  const std::string name = fmt::format("{} ({})", version_line(options), options.mpirun.string());
   if (!told.succeeded())
     return {{Level::warn, "MPI", fmt::format("{}: its ompi_info cannot be asked", name), "install it beside mpirun"}};
   const auto at = told.output.find(R"(FT MPI support:)");
@@ -118,10 +118,10 @@ Findings check_mpi(const Patient& patient) {
   return {{Level::pass, "MPI", name, ""}};
 }
 
-Findings check_corrections(const Patient& patient) {
-  if (patient.mpirun.empty()) return {};
-  const Release release = release_in(version_line(patient));
-  const auto missing = missing_corrections(prefix_of(patient), release);
+Findings check_corrections(const DoctorOptions& options) {
+  if (options.mpirun.empty()) return {};
+  const Release release = release_in(version_line(options));
+  const auto missing = missing_corrections(prefix_of(options), release);
   if (missing.empty()) {
     const auto needed =
         std::ranges::count_if(corrections(), [&](const Correction& one) { return one.is_needed_by(release); });
@@ -135,24 +135,24 @@ Findings check_corrections(const Patient& patient) {
   findings.back().remedy = fmt::format(
       "jobs/setup.sh builds an Open MPI with all of them (with MPI_HOME unset); jobs/corrections.sh --check {} "
       "shows which of these defects this one has",
-      prefix_of(patient).string());
+      prefix_of(options).string());
   return findings;
 }
 
-Findings check_recovery(const Patient& patient) {
-  if (!has_probe(patient)) return {without_probe("recovery")};
+Findings check_recovery(const DoctorOptions& options) {
+  if (!has_probe(options)) return {without_probe("recovery")};
   const ScratchFolder scratch("mend-doctor");
-  const Trial trial = try_job(patient, scratch, 3, 1,
-                              {"dies", fmt::format("--mend-heartbeat={:g}", patient.heartbeat_ms),
-                               fmt::format("--mend-timeout={:g}", patient.timeout_ms)});
+  const Trial trial = try_job(options, scratch, 3, 1,
+                              {"dies", fmt::format("--mend-heartbeat={:g}", options.heartbeat_ms),
+                               fmt::format("--mend-timeout={:g}", options.timeout_ms)});
   Findings findings;
   if (!trial.end.succeeded() || trial.recoveries() == 0) {
-    const bool refused = patient.timeout_ms < 2 * patient.heartbeat_ms;
+    const bool refused = options.timeout_ms < 2 * options.heartbeat_ms;
     findings.push_back(failed_trial("recovery", trial,
                                     refused
                                         ? "mend the heartbeat first, see below"
                                         : "look at the line's reason, and run it alone: mend doctor --only recovery"));
-    findings.push_back(judge_heartbeat(0, patient.heartbeat_ms, patient.timeout_ms));
+    findings.push_back(judge_heartbeat(0, options.heartbeat_ms, options.timeout_ms));
     if (findings.back().level == Level::pass) findings.pop_back();
     return findings;
   }
@@ -171,27 +171,27 @@ Findings check_recovery(const Patient& patient) {
         {Level::fail, "agreement", "ranks agreed on what one of them refused", "tests/run.sh; report this"});
   }
   findings.push_back(
-      judge_heartbeat(trial.reported<double>("wake_up_ms", 0), patient.heartbeat_ms, patient.timeout_ms));
-  findings.push_back(judge_library(patient, trial));
+      judge_heartbeat(trial.reported<double>("wake_up_ms", 0), options.heartbeat_ms, options.timeout_ms));
+  findings.push_back(judge_library(options, trial));
   return findings;
 }
 
-Findings check_spawn(const Patient& patient) {
-  if (!has_probe(patient)) return {without_probe("spawn")};
+Findings check_spawn(const DoctorOptions& options) {
+  if (!has_probe(options)) return {without_probe("spawn")};
   const ScratchFolder scratch("mend-doctor");
-  const Trial trial = try_job(patient, scratch, 2, 0, {"dies", "--mend-on-failure=spawn"});
+  const Trial trial = try_job(options, scratch, 2, 0, {"dies", "--mend-on-failure=spawn"});
   if (!trial.end.succeeded() || trial.recoveries() == 0) {
     return {failed_trial("spawn", trial, "launch with --spares, and without spawn in --mend-on-failure")};
   }
   return {{Level::pass, "spawn", fmt::format("a killed rank was replaced in {:.0f} ms", last_recovery_ms(trial)), ""}};
 }
 
-Findings check_disk(const Patient& patient) {
-  if (!has_probe(patient)) return {without_probe("HDF5")};
+Findings check_disk(const DoctorOptions& options) {
+  if (!has_probe(options)) return {without_probe("HDF5")};
   const ScratchFolder scratch("mend-doctor");
   const auto folder = scratch.path() / "disk";
   const Trial trial =
-      try_job(patient, scratch, 2, 0, {"lives", fmt::format("--mend-disk={},every=1", folder.string())});
+      try_job(options, scratch, 2, 0, {"lives", fmt::format("--mend-disk={},every=1", folder.string())});
   int versions = 0;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -205,14 +205,14 @@ Findings check_disk(const Patient& patient) {
            fmt::format("{}; checkpoints were written and found", trial.reported<std::string>("hdf5_version", "")), ""}};
 }
 
-Findings check_kokkos(const Patient& patient) {
-  const auto program = patient.programs / "mend-doctor-kokkos";
+Findings check_kokkos(const DoctorOptions& options) {
+  const auto program = options.programs / "mend-doctor-kokkos";
   std::error_code ignored;
   if (!std::filesystem::exists(program, ignored)) {
     return {{Level::warn, "Kokkos", "mend was built without Kokkos: Views cannot be protected",
              "install Kokkos and build mend anew, if your program uses it"}};
   }
-  const ProgramEnd end = run_program({program.string()}, patient.patience);
+  const ProgramEnd end = run_program({program.string()}, options.patience);
   if (!end.succeeded())
     return {{Level::fail, "Kokkos", fmt::format("a sum over 1000 numbers has failed: {}", end.complaint()),
              "check the devices that Kokkos was built for"}};

@@ -81,12 +81,12 @@ bool on_path(const char* program) {
 
 }  // namespace
 
-Findings check_limits(const Patient& patient) {
+Findings check_limits(const DoctorOptions& options) {
   const ProcessLimits limits = process_limits();
   Findings findings;
   // The two limits are judged separately, because each has its own remedy.
   const auto judge = [&](const char* subject, const ProcessLimits& one, const std::string& value, const char* remedy) {
-    const std::string objection = objection_to(patient.processes, one);
+    const std::string objection = objection_to(options.processes, one);
     findings.push_back(objection.empty() ? Finding{Level::pass, subject, value, ""}
                                          : Finding{Level::fail, subject, objection, remedy});
   };
@@ -96,7 +96,7 @@ Findings check_limits(const Patient& patient) {
         limits.tasks ? fmt::format("{} ({})", *limits.tasks, limits.tasks_from) : "no limit",
         "ulimit -u 65536, or raise the limit that is named");
   findings.push_back(locked_memory());
-  findings.push_back(shared_memory(patient.processes));
+  findings.push_back(shared_memory(options.processes));
   return findings;
 }
 

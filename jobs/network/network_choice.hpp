@@ -43,7 +43,7 @@ std::string component_of(Transport transport);
 Settings settings_of_user(const std::map<std::string, std::string>& environment,
                           const std::vector<std::string>& mpirun_options);
 
-/// What is to be said of the user's settings.
+/// The messages about the user's settings.
 struct Objections {
   std::string refusal{};                ///< the job cannot survive failures with them; empty: it can
   std::vector<std::string> warnings{};  ///< it may not

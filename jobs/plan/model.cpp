@@ -15,12 +15,12 @@ namespace {
 
 using NodeSet = std::vector<std::uint32_t>;
 
-/// The number of a stripe's ranks, owners and keepers, on each node.
+/// The number of a stripe's ranks, owners and holders, on each node.
 using Members = std::map<std::uint32_t, int>;
 
 Members members_of(const Stripe& stripe, int ranks_per_node) {
   Members members;
-  for (const auto* ranks : {&stripe.owners, &stripe.keepers})
+  for (const auto* ranks : {&stripe.owners, &stripe.holders})
     for (const Rank rank : *ranks) ++members[static_cast<std::uint32_t>(rank.value / ranks_per_node)];
   return members;
 }
@@ -77,7 +77,7 @@ LosingSets losing_sets(const Scenario& scenario) {
   for (const Stripe& stripe : stripes) {
     const Members members = members_of(stripe, scenario.ranks_per_node);
     if (!seen.insert(members).second) continue;
-    const int parity = static_cast<int>(stripe.keepers.size());
+    const int parity = static_cast<int>(stripe.holders.size());
     const std::size_t size = fewest_nodes(members, parity);
     if (found.size != 0 && static_cast<int>(size) > found.size) continue;
     if (static_cast<int>(size) != found.size) {

@@ -11,7 +11,7 @@
 
 namespace mend::jobs {
 
-/// How a launch has ended, as the launcher sees it.
+/// The end of a launch, as the launcher sees it.
 struct LaunchEnd {
   std::string program;  ///< its name; used if the job has written nothing
   int ranks = 0;

@@ -20,7 +20,7 @@ namespace mend::jobs {
 /// Reads a result file. Local. Throws UsageError if it cannot be read or is not a result.
 nlohmann::json read_result(const std::filesystem::path& file);
 
-/// What is thrown for a field of `file` that is missing or of another kind.
+/// The exception for a field of `file` that is missing or of another kind.
 UsageError not_a_result(const std::string& file, const nlohmann::json::exception& error);
 
 /// Describes the run: for each launch a line, a table with a line for each recovery, phases in milliseconds, and how it

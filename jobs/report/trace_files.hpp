@@ -31,7 +31,7 @@ struct TraceFile {
   std::uint32_t process = 0;
   int launch = 1;
 };
-/// What the first event of a file says of it; nothing for all other events.
+/// The description of a file in its first event; nothing for all other events.
 std::optional<TraceFile> file_named_by(const nlohmann::json& event);
 
 /// Returns true if `path` is a folder, or a file that begins like a trace. Local.

@@ -1,4 +1,4 @@
-// What the traces of a job do not have: those of some processes, its end, or a folder of their own. Pure.
+// What is missing in the traces of a job: those of some processes, its end, or a folder of their own. Pure.
 
 #pragma once
 

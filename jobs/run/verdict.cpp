@@ -49,43 +49,43 @@ std::string progress_of_start(const Reports& reports, int processes) {
 }
 
 /// Tells a start that is slow from one that is stuck, by whether it still made progress in its last quarter.
-std::string describe_start(const Reports& reports, int processes, const Sight& sight) {
+std::string describe_start(const Reports& reports, int processes, const LauncherView& view) {
   const std::string progress = progress_of_start(reports, processes);
-  const Seconds lately = Seconds(sight.start_limit) / StartWatch::late_part;
-  if (sight.late_reports == 0) {
+  const Seconds lately = Seconds(view.start_limit) / StartWatch::late_part;
+  if (view.late_reports == 0) {
     return fmt::format("{}; nothing has moved in the last {:g} s: some hang, or cannot reach the others", progress,
                        lately.count());
   }
   return fmt::format("{}; {} of their steps came in the last {:g} s: the start is slow, and goes on", progress,
-                     sight.late_reports, lately.count());
+                     view.late_reports, lately.count());
 }
 
 /// Judges a job in which processes wait, or waited, in MPI_Init for others.
-Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
+Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processes, const LauncherView& view) {
   if (const Skipped* skipped = reports.skipped_by_child_of(mpirun.pid)) {
     return {skipped->exit_code == 0 ? failed : skipped->exit_code,
             fmt::format("a process exited with code {} before it came to mend::run, where the others waited for it",
                         skipped->exit_code)};
   }
-  if (mpirun.gave_up && sight.lost_at_start == 0) {
+  if (mpirun.gave_up && view.lost_at_start == 0) {
     return {failed,
             fmt::format("the job was ended because its processes had not all met within {} s (--start-limit): none has "
                         "died; {}",
-                        sight.start_limit.count(), describe_start(reports, processes, sight)),
+                        view.start_limit.count(), describe_start(reports, processes, view)),
             true};
   }
   return {failed,
           fmt::format("the job {} not get through MPI_Init: {}", mpirun.gave_up ? "was ended because it did" : "did",
-                      sight.killed_at_start ? "a process was stopped there, and was killed"
-                                            : "a process died there, or cannot reach the others"),
+                      view.killed_at_start ? "a process was stopped there, and was killed"
+                                           : "a process died there, or cannot reach the others"),
           true};
 }
 
 /// For a job that has finished successfully: the processes that others have killed after its end; empty if there is
 /// none.
-std::string tell_killed(const Reports& reports, const Sight& sight) {
+std::string tell_killed(const Reports& reports, const LauncherView& view) {
   std::vector<pid_t> killed = reports.not_left();
-  std::erase_if(killed, [&](pid_t process) { return sight.killed_at_end.contains(process); });
+  std::erase_if(killed, [&](pid_t process) { return view.killed_at_end.contains(process); });
   if (killed.empty()) return "";
   return fmt::format("{} {} killed after the end of the job, in the program's own part: the job's exit code stands",
                      reports.names_of(killed), killed.size() == 1 ? "was" : "were");
@@ -99,13 +99,13 @@ std::optional<int> ended_by_what_was_passed_on(const ChildEnd& mpirun) {
 }
 
 /// Judges a job whose mpirun has ended by itself before the processes agreed on an end.
-Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
+Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int processes, const LauncherView& view) {
   const int code = mpirun.exit_code;
   const bool all_were_killed = code == 0 || code >= signal_base;
   const bool all_started_here = reports.started >= processes;
   const bool none_ran = reports.started > 0 && reports.running == 0;
   if (none_ran && reports.skipped_by_child_of(mpirun.pid) != nullptr)
-    return judge_start(mpirun, reports, processes, sight);
+    return judge_start(mpirun, reports, processes, view);
   if (all_were_killed && (all_started_here || (none_ran && (is_signal(code) || reports.loaded >= processes)))) {
     return {unrecoverable, "the application did not finish: every process that could have done so was killed"};
   }
@@ -115,19 +115,19 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
   }
   const bool some_did_not_run = reports.started > reports.running && reports.running < processes;
   if (a_process_returned(code) && some_did_not_run && !reports.quit_with.contains(code))
-    return judge_start(mpirun, reports, processes, sight);
+    return judge_start(mpirun, reports, processes, view);
   // The arguments were wrong, and the program has reported that before it came to mend::run.
-  const bool may_have_told = reports.loaded > 0 || !sight.all_here;
+  const bool may_have_told = reports.loaded > 0 || !view.all_here;
   if (code == usage && reports.started == 0 && may_have_told) return {usage, ""};
   // What processes return does not end a job that runs: the others recover, and agree on an end.
-  if (a_process_returned(code) && sight.all_here && reports.running >= processes && !reports.quit_with.contains(code)) {
+  if (a_process_returned(code) && view.all_here && reports.running >= processes && !reports.quit_with.contains(code)) {
     return {code, fmt::format("mpirun has ended the running job, with exit code {}: it was sent a signal, or failed; "
                               "signals to mend run end a job in order",
                               code)};
   }
   const Verdict verdict = judge_mpirun_alone(code);
   const bool program_ended_it = code == 0 || a_process_returned(code) || is_signal(code);
-  if (!program_ended_it || !sight.all_here || reports.has_begun()) return verdict;
+  if (!program_ended_it || !view.all_here || reports.has_begun()) return verdict;
   if (code != 0 && !mpirun.had_children && reports.loaded == 0) {
     return {code, fmt::format("mpirun failed with exit code {} before it had started the program: what it printed says "
                               "why",
@@ -150,7 +150,7 @@ std::string describe(const std::vector<EarlyCrash>& crashes) {
                      others);
 }
 
-Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight) {
+Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, const LauncherView& view) {
   if (reports.aborted) {
     const int code = *reports.aborted & 0xff;  // the part that an exit code can hold
     return {code == 0 ? failed : code,
@@ -159,7 +159,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
                 : reports.why_aborted};
   }
   const bool agreed_end = reports.finished.has_value();
-  const bool was_stopped = mpirun.was_stuck && sight.mpirun_was_stopped;
+  const bool was_stopped = mpirun.was_stuck && view.mpirun_was_stopped;
   const bool killed_by_others = mpirun.ended_by && !mpirun.was_stuck && !mpirun.gave_up && !mpirun.asked_to_end;
   if (killed_by_others && reports.finished != 0) {
     return {signal_base + *mpirun.ended_by, fmt::format("mpirun was killed by {}", signal_name(*mpirun.ended_by))};
@@ -176,7 +176,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
     if (was_stopped) {
       return {*reports.finished,
               fmt::format("the job has ended with exit code {}, but mpirun was stopped and had to be "
-                          "killed: what the processes said of it is lost",
+                          "killed: their last messages are lost",
                           *reports.finished)};
     }
     return {*reports.finished, describe(reports.early_crashes)};
@@ -195,7 +195,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
                         "program, which does not handle it",
                         signal_name(*signal))};
   }
-  if (mpirun.gave_up && !agreed_end) return judge_start(mpirun, reports, processes, sight);
+  if (mpirun.gave_up && !agreed_end) return judge_start(mpirun, reports, processes, view);
   if (mpirun.asked_to_end && (!agreed_end || mpirun.ended_by || mpirun.exit_code != 0)) {
     return {signal_base + *mpirun.asked_to_end,
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};
@@ -213,8 +213,8 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
   }
   if (agreed_end && was_stopped)
     return {0, "the job has finished, but mpirun was stopped and had to be killed: output may be missing"};
-  if (agreed_end) return {0, mpirun.ended_by ? "" : tell_killed(reports, sight)};
-  return judge_without_end(mpirun, reports, processes, sight);
+  if (agreed_end) return {0, mpirun.ended_by ? "" : tell_killed(reports, view)};
+  return judge_without_end(mpirun, reports, processes, view);
 }
 
 }  // namespace mend::jobs

@@ -32,7 +32,7 @@
 namespace mend::jobs {
 
 /// The launcher's own observations.
-struct Sight {
+struct LauncherView {
   bool all_here = false;                ///< all processes were launched on this machine
   std::optional<int> lost_at_start{};   ///< number of processes that had died when the job was given up before it had
                                         ///< begun
@@ -55,6 +55,6 @@ struct Verdict {
 std::string describe(const std::vector<EarlyCrash>& crashes);
 
 /// Judges a job. `processes`: the number launched. Pure.
-Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, const Sight& sight = {});
+Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, const LauncherView& view = {});
 
 }  // namespace mend::jobs

@@ -29,7 +29,7 @@ struct EarlyCrash {
   bool operator==(const EarlyCrash&) const = default;
 };
 
-/// How far a process of this machine has come, by its own reports.
+/// The state of a process of this machine, by its own reports.
 struct Stage {
   bool later = false;  ///< the job has started it in a recovery
   bool introduced = false;

@@ -6,8 +6,9 @@
 //   --mend-clusters FILE     one line a cluster                "0-1", "2,3"
 //   --mend-clusters auto     by the traffic that was measured  clusters_by_traffic()
 //
-// A cluster goes back when one of its ranks has lost its state. lives_apart() finds out which: each rank tells with
-// which recovery its present life in the body began. A process that has only just entered the body has no life yet.
+// A cluster goes back when one of its ranks has lost its state. ranks_that_go_back() finds out which: each rank tells
+// with which recovery its present life in the body began. A process that has only just entered the body has no life
+// yet.
 //
 //   lives of a cluster       who goes back
 //   3 3 3                    nobody
@@ -58,7 +59,7 @@ std::string to_string(const Clusters& clusters);
 /// So many bytes has rank `from` sent to rank `to`: [from * ranks + to].
 using TrafficMatrix = std::vector<std::uint64_t>;
 
-/// What clusters cost.
+/// The cost of clusters.
 struct ClusterPrice {
   double logged = 0;  ///< the share of the bytes that is sent between clusters
   double back = 0;    ///< the share of the ranks that goes back when one rank dies, each with the same probability
@@ -78,6 +79,6 @@ Clusters clusters_by_traffic(const TrafficMatrix& traffic, int ranks, int most);
 /// on since it entered it.
 using Life = std::optional<std::uint64_t>;
 /// Returns by rank whether it goes back because another rank of its cluster does not have the same life.
-std::vector<bool> lives_apart(std::span<const Life> lives, const Clusters& clusters);
+std::vector<bool> ranks_that_go_back(std::span<const Life> lives, const Clusters& clusters);
 
 }  // namespace mend::replay

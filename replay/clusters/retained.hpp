@@ -35,7 +35,7 @@ class Retained {
   void drop_all();
   /// Reuses the memory of copies that are not kept any more. Nothing may use it.
   void reuse();
-  /// What is kept for `peer`, in the order in which it was sent.
+  /// Returns the messages that are kept for `peer`, in the order in which they were sent.
   std::vector<Resent> of(int peer) const;
   /// Returns how many bytes are used, also by copies that are not kept any more.
   std::size_t bytes() const;

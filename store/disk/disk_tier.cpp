@@ -110,18 +110,18 @@ agreement::Remarks DiskTier::remarks(Version version) {
   if (auto failure = background_.take_failure()) failure_ = std::move(failure);
   if (sealing_ && !busy) note_sealed();
   agreement::Remarks mine = 0;
-  if (!busy) mine |= at_leisure;
-  if (!failure_ && stage_ != Stage::given_up) mine |= well;
+  if (!busy) mine |= disk_is_idle;
+  if (!failure_ && stage_ != Stage::given_up) mine |= disk_is_well;
   // A version under way counts as the last one, because hear() may complete it in this ballot.
   const bool is_under_way = stage_ == Stage::writing || stage_ == Stage::sealing;
   const Version last = is_under_way ? under_way_ : complete_;
-  if (version.value >= last.value + static_cast<std::uint64_t>(options_.every)) mine |= due;
-  if (ours_) mine |= ours;
+  if (version.value >= last.value + static_cast<std::uint64_t>(options_.every)) mine |= version_is_due;
+  if (ours_) mine |= folder_is_ours;
   return mine;
 }
 
 /// Called when rank 0's thread has ended the work that completes a version. After a failure the other ranks may not
-/// know of that version, but one rank that does not say `due` is enough to delay the next one.
+/// know of that version, but one rank that does not say `version_is_due` is enough to delay the next one.
 void DiskTier::note_sealed() {
   const Version sealed = *std::exchange(sealing_, std::nullopt);
   if (!failure_) complete_ = std::max(complete_, sealed);
@@ -129,8 +129,8 @@ void DiskTier::note_sealed() {
 
 void DiskTier::hear(agreement::Remarks all) {
   due_ = false;
-  if (!(all & well)) return give_up();
-  if (!(all & at_leisure)) return;
+  if (!(all & disk_is_well)) return give_up();
+  if (!(all & disk_is_idle)) return;
   if (stage_ == Stage::writing) {
     stage_ = Stage::sealing;
     ours_ = true;  // rank 0 has renamed versions of other jobs, since it reported no error
@@ -138,8 +138,8 @@ void DiskTier::hear(agreement::Remarks all) {
   } else {
     if (stage_ == Stage::sealing) complete_ = under_way_;
     stage_ = Stage::nothing;
-    due_ = (all & due) != 0;
-    if (due_ && !(all & ours) && is_first()) put_others_aside();
+    due_ = (all & version_is_due) != 0;
+    if (due_ && !(all & folder_is_ours) && is_first()) put_others_aside();
   }
 }
 
@@ -290,7 +290,7 @@ void DiskTier::demand(agreement::Ballot& ballot, agreement::Remarks all) {
   const bool has_written = stage_ != Stage::nothing;  // otherwise hear() has renamed the versions of other jobs
   settle(ballot);
   if (stage_ == Stage::given_up) return;
-  if (!has_written && !(all & ours) && is_first()) put_others_aside();
+  if (!has_written && !(all & folder_is_ours) && is_first()) put_others_aside();
   due_ = true;
 }
 

@@ -9,10 +9,10 @@ namespace mend {
 
 enum Remark : agreement::Remarks {
   // of the disk (store/disk/disk_tier.cpp)
-  at_leisure = 1 << 0,  ///< no work runs in the background
-  well = 1 << 1,        ///< no error has occurred
-  due = 1 << 2,         ///< enough commits since the last version on disk
-  ours = 1 << 3,        ///< the folder has versions of this job only
+  disk_is_idle = 1 << 0,    ///< no work runs in the background
+  disk_is_well = 1 << 1,    ///< no error has occurred
+  version_is_due = 1 << 2,  ///< enough commits since the last version on disk
+  folder_is_ours = 1 << 3,  ///< the folder has versions of this job only
   // of the members (store/engine/store_engine.cpp)
   arrays_are_agreed = 1 << 4,  ///< this rank's arrays are those that all ranks agreed on
   can_be_packed = 1 << 5,      ///< the members can report their shapes and sizes

@@ -103,9 +103,9 @@ class StoreEngine final : public Store {
 
   /// Completes an asynchronous commit, for which all ranks meet. If there is none, publishes the copies that have come
   /// since a restore, without waiting.
-  void go_on();
+  void complete_pending();
   /// Returns true if this rank has all copies that it is to keep of the version that was restored last. Local.
-  bool is_redundant() const { return !groups_.protects(); }
+  bool is_redundant() const { return !groups_.is_rebuilding(); }
   /// Returns true if restore() on the ranks of the last commit or restore of this epoch would bring back the state
   /// after it. False after a recovery until the first commit or restore, and after some ranks have got other data
   /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
@@ -137,7 +137,7 @@ class StoreEngine final : public Store {
   void heed(OutsideAsker asker) { asker_ = std::move(asker); }
   /// The newest version that this rank knows to be on disk. Local.
   Version version_on_disk() const { return disk_ ? disk_->newest() : Version{}; }
-  /// Whether this rank writes versions to disk. Local.
+  /// Returns whether this rank writes versions to disk. Local.
   DiskUse disk_use() const {
     if (!disk_) return DiskUse::none;
     return disk_->is_given_up() ? DiskUse::given_up : DiskUse::writes;
@@ -172,7 +172,7 @@ class StoreEngine final : public Store {
   void hold();
   void let_go();
   /// Returns true if any version is held. Local.
-  bool holds() const { return held_.any(); }
+  bool holds() const { return pinned_.any(); }
   /// Makes the last commit of the innermost hold and ends that hold. Collective.
   Version commit_and_let_go();
   /// Ends the innermost hold and discards its commits. Their versions no longer exist; members keep their values.
@@ -183,7 +183,7 @@ class StoreEngine final : public Store {
   void end_epoch();
 
  private:
-  /// What a restore fills on this rank.
+  /// The effect of a restore on this rank.
   enum class Fills { members, nothing };
 
   template <class Work>
@@ -208,7 +208,7 @@ class StoreEngine final : public Store {
   EpochRanks ranks_;
   bool is_first_epoch_ = true;
   KnownVersions versions_;
-  HeldVersions held_;
+  PinnedVersions pinned_;
   ProtectedMembers members_;  // of all groups
   MemberGroups groups_;
   ArrayAgreement arrays_;

@@ -22,7 +22,7 @@ std::set<Rank> peers_in(std::span<const Stripe> stripes, Rank self) {
   std::set<Rank> peers;
   for (const Stripe& stripe : stripes) {
     peers.insert(stripe.owners.begin(), stripe.owners.end());
-    peers.insert(stripe.keepers.begin(), stripe.keepers.end());
+    peers.insert(stripe.holders.begin(), stripe.holders.end());
   }
   peers.erase(self);
   return peers;

@@ -21,7 +21,7 @@ ByteCount kept_bytes(const Stripe& stripe, const Sizes& sizes) {
   constexpr ByteCount alignment = 64;
   ByteCount longest = 0;
   for (Rank rank : stripe.owners) longest = std::max(longest, size_of(rank, sizes));
-  for (Rank rank : stripe.keepers) longest = std::max(longest, size_of(rank, sizes));
+  for (Rank rank : stripe.holders) longest = std::max(longest, size_of(rank, sizes));
   const ByteCount per_piece = (longest + stripe.owners.size() - 1) / stripe.owners.size();
   return (per_piece + alignment - 1) / alignment * alignment;
 }
@@ -48,7 +48,7 @@ Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes) {
 
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, ByteRange range) {
   const ByteCount whole = kept_bytes(stripe, sizes);
-  Combination made{stripe.keepers[row], kept_block(stripe, row), whole, range.begin, range.end - range.begin, {}};
+  Combination made{stripe.holders[row], kept_block(stripe, row), whole, range.begin, range.end - range.begin, {}};
   for (std::size_t i = 0; i < stripe.owners.size(); ++i) {
     Source source = piece(stripe.owners[i], i, whole, stripe.owners[i], sizes);
     const ByteCount skipped = std::min(source.length, range.begin);
@@ -63,8 +63,8 @@ Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, By
 std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes) {
   const ByteCount length = kept_bytes(stripe, sizes);
   const auto is_new = [&](Rank rank) { return changes[static_cast<std::size_t>(rank.value)].everything; };
-  // This includes keepers: if a keeper's size has changed, the length of the pieces may have changed.
-  if (std::ranges::any_of(stripe.owners, is_new) || std::ranges::any_of(stripe.keepers, is_new)) return {{0, length}};
+  // This includes holders: if a holder's size has changed, the length of the pieces may have changed.
+  if (std::ranges::any_of(stripe.owners, is_new) || std::ranges::any_of(stripe.holders, is_new)) return {{0, length}};
   const bool is_parity = stripe.owners.size() > 1;
   std::vector<ByteRange> stale;
   for (std::size_t i = 0; i < stripe.owners.size(); ++i) {

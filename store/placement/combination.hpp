@@ -48,8 +48,8 @@ using Sizes = std::vector<ByteCount>;
 /// The sizes of the snapshots of a block's owners.
 std::vector<ByteCount> sizes_of(const Block& block, const Sizes& sizes);
 
-/// The length of the pieces of a stripe, which is also the size of the blocks that its keepers keep. If there is one
-/// owner, its snapshot is one piece. Otherwise the longest snapshot of all owners and keepers decides, so that the
+/// The length of the pieces of a stripe, which is also the size of the blocks that its holders keep. If there is one
+/// owner, its snapshot is one piece. Otherwise the longest snapshot of all owners and holders decides, so that the
 /// length is the same in all stripes of a group; shorter snapshots are padded with zeros that are not stored.
 ByteCount kept_bytes(const Stripe& stripe, const Sizes& sizes);
 
@@ -59,16 +59,16 @@ Combination copy(Rank owner, Rank from, Rank to, const Sizes& sizes);
 /// Piece `index` of a snapshot that is cut into pieces of `piece_length`; rank `from` has it.
 Source piece(Rank owner, std::size_t index, ByteCount piece_length, Rank from, const Sizes& sizes);
 
-/// Makes the block of keeper `row` from the owners' pieces: a copy or a parity. With a range, which must not be empty,
+/// Makes the block of holder `row` from the owners' pieces: a copy or a parity. With a range, which must not be empty,
 /// makes only that part of it.
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes);
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, ByteRange range);
 
 /// The ranges of a stripe's copies or parities that must be made again after these changes of the snapshots; `changes`
-/// by rank. If the snapshot of any owner or keeper has changed as a whole, that is the whole block.
+/// by rank. If the snapshot of any owner or holder has changed as a whole, that is the whole block.
 std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes);
 
-/// The block that keeper `row` of a stripe keeps.
+/// The block that holder `row` of a stripe keeps.
 Block kept_block(const Stripe& stripe, std::size_t row);
 
 }  // namespace mend

@@ -63,14 +63,14 @@ void Exchange::finish() {
 }
 
 /// Copies need no memory but their targets, so all of them are received in the first window.
-bool Exchange::has_come() {
-  require(makes_only_copies(), "only copies come without being waited for");
+bool Exchange::has_received_all() {
+  require(receives_only_copies(), "only copies come without being waited for");
   return windows_[0].requests.test_all();
 }
 
-bool Exchange::is_done() { return has_come() && sending_.test_all(); }
+bool Exchange::is_done() { return has_received_all() && sending_.test_all(); }
 
-bool Exchange::makes_only_copies() const {
+bool Exchange::receives_only_copies() const {
   return std::ranges::all_of(work_, [&](const Combination& step) { return step.to != self_ || step.is_copy(); });
 }
 

@@ -35,7 +35,7 @@ class Exchange {
 
   /// Returns true if all copies have come that this rank makes, without waiting. All of its steps must be copies.
   /// Throws ProcessFailure, EnvironmentError.
-  bool has_come();
+  bool has_received_all();
   /// The same for its whole part: afterwards no block is in use any more.
   bool is_done();
 
@@ -62,7 +62,7 @@ class Exchange {
   static std::vector<Slice> slices_of(const std::vector<Combination>& work);
   void send_all();
   void fill(Window& window);
-  bool makes_only_copies() const;
+  bool receives_only_copies() const;
   void empty(Window& window);
   std::span<std::byte> target_of(const Slice& slice) const;
 

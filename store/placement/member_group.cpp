@@ -30,17 +30,17 @@ bool has_part_in(const Stripe& stripe, Rank rank) {
   const auto contains = [&](const std::vector<Rank>& ranks) {
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
   };
-  return contains(stripe.owners) || contains(stripe.keepers);
+  return contains(stripe.owners) || contains(stripe.holders);
 }
 
-/// The steps that bring the blocks of all keepers up to date after these changes. Each stripe has at least one step:
+/// The steps that bring the blocks of all holders up to date after these changes. Each stripe has at least one step:
 /// the header of a snapshot changes at every commit, and each stripe has the first piece of one owner.
 std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes,
                                     std::span<const Changes> changes) {
   std::vector<Combination> work;
   for (const Stripe& stripe : stripes) {
     const std::vector<ByteRange> stale = stale_ranges(stripe, sizes, changes);
-    for (std::size_t row = 0; row < stripe.keepers.size(); ++row) {
+    for (std::size_t row = 0; row < stripe.holders.size(); ++row) {
       for (const ByteRange& range : stale) work.push_back(encode(stripe, row, sizes, range));
     }
   }
@@ -81,8 +81,8 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
   self_ = Rank{rank};
   const Redundancy fitting = redundancy_.fitting(static_cast<int>(nodes.size()));
   if (fitting != redundancy_ && self_ == Rank{0}) {
-    log::warn(fmt::format("with {} rank{} left there can be no redundancy {}: it is {} now", nodes.size(),
-                          nodes.size() == 1 ? "" : "s", to_string(redundancy_), to_string(fitting)));
+    log::warn(fmt::format("{} rank{} left, too few for redundancy {}: {} is used now", nodes.size(),
+                          nodes.size() == 1 ? " is" : "s are", to_string(redundancy_), to_string(fitting)));
   }
   stripes_ = place(fitting, nodes);
   concerned_.clear();
@@ -97,13 +97,14 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
 void MemberGroup::end_epoch() {
   under_way_.reset();
   const ErrorsReturned quiet;
-  for (const Protection& one : protections_) {
+  for (const Rebuild& one : rebuilds_) {
     try {
-      if (one.is_of_copies() && one.exchange->has_come()) publish(one.exchange->work(), one.version);
+      if (one.has_only_snapshot_copies() && one.exchange->has_received_all())
+        publish(one.exchange->work(), one.version);
     } catch (const std::exception&) {  // it will not come any more
     }
   }
-  protections_.clear();
+  rebuilds_.clear();
 }
 
 void MemberGroup::forget_old(Version newest) {
@@ -156,13 +157,13 @@ void MemberGroup::begin_commit(Version version, Version settled, int tag, bool c
 
 /// If there is no memory, commits will see whether they need as much.
 void MemberGroup::reserve(ByteCount bytes) {
-  if (in_parts_ || bytes < large_page || !protections_.empty()) return;
+  if (in_parts_ || bytes < large_page || !rebuilds_.empty()) return;
   const Sizes sizes(sizes_.size(), bytes);
   try {
     slots_of_versions_.reserve(Block::snapshot_of(self_), bytes);
     for (const Stripe& stripe : concerned_) {
-      for (std::size_t row = 0; row < stripe.keepers.size(); ++row) {
-        if (stripe.keepers[row] == self_)
+      for (std::size_t row = 0; row < stripe.holders.size(); ++row) {
+        if (stripe.holders[row] == self_)
           slots_of_versions_.reserve(kept_block(stripe, row), kept_bytes(stripe, sizes));
       }
     }
@@ -170,7 +171,7 @@ void MemberGroup::reserve(ByteCount bytes) {
   }
 }
 
-void MemberGroup::finish_commit(Version version) { finish(*under_way_, version); }
+void MemberGroup::finish_commit(Version version) { wait_for(*under_way_, version); }
 
 void MemberGroup::publish_commit(Version version) {
   require(under_way_ != nullptr, "a commit is published that has begun");
@@ -258,7 +259,7 @@ std::unique_ptr<Exchange> MemberGroup::begin(std::vector<Combination> work, Vers
 }
 
 /// When this returns, the blocks that this rank makes are in their slots and sealed, but not published.
-void MemberGroup::finish(Exchange& exchange, Version version) {
+void MemberGroup::wait_for(Exchange& exchange, Version version) {
   with_memory([&] { exchange.finish(); });
   std::map<Block, std::vector<ByteRange>> made;
   for (const Combination& step : exchange.work()) {
@@ -304,39 +305,39 @@ void MemberGroup::begin_to_bring(const RestorePlan& plan, int tag) {
 }
 
 void MemberGroup::finish_bringing(Version version) {
-  finish(*under_way_, version);
+  wait_for(*under_way_, version);
   under_way_.reset();
 }
 
-void MemberGroup::begin_to_protect(const RestorePlan& plan, int tag) {
+void MemberGroup::begin_rebuilding(const RestorePlan& plan, int tag) {
   sizes_ = plan.sizes;
   note_committed(*plan.version);
-  if (!plan.protect.empty()) protections_.push_back({begin(plan.protect, *plan.version, tag), *plan.version});
+  if (!plan.protect.empty()) rebuilds_.push_back({begin(plan.protect, *plan.version, tag), *plan.version});
 }
 
-bool MemberGroup::Protection::is_of_copies() const {
+bool MemberGroup::Rebuild::has_only_snapshot_copies() const {
   return std::ranges::all_of(exchange->work(),
                              [](const Combination& step) { return step.is_copy() && step.target.is_snapshot(); });
 }
 
 /// Finishes one, and forgets it. If this throws, it stays until the end of the epoch.
-MemberGroup::Protections::iterator MemberGroup::finish(Protections::iterator one) {
-  finish(*one->exchange, one->version);
+MemberGroup::Rebuilds::iterator MemberGroup::complete(Rebuilds::iterator one) {
+  wait_for(*one->exchange, one->version);
   publish(one->exchange->work(), one->version);
-  return protections_.erase(one);
+  return rebuilds_.erase(one);
 }
 
 void MemberGroup::finish_parities() {
-  for (auto one = protections_.begin(); one != protections_.end();) one = one->is_of_copies() ? one + 1 : finish(one);
+  for (auto one = rebuilds_.begin(); one != rebuilds_.end();)
+    one = one->has_only_snapshot_copies() ? one + 1 : complete(one);
 }
 
 void MemberGroup::publish_what_came() {
-  for (auto one = protections_.begin(); one != protections_.end();)
-    one = one->exchange->is_done() ? finish(one) : one + 1;
+  for (auto one = rebuilds_.begin(); one != rebuilds_.end();) one = one->exchange->is_done() ? complete(one) : one + 1;
 }
 
-void MemberGroup::finish_protecting() {
-  while (!protections_.empty()) finish(protections_.begin());
+void MemberGroup::finish_rebuilding() {
+  while (!rebuilds_.empty()) complete(rebuilds_.begin());
 }
 
 bool MemberGroup::forget_damaged(Version version) {
@@ -456,7 +457,7 @@ void MemberGroup::unpack_snapshot_of(Rank from, Version version, int tag, std::e
 std::set<std::string, std::less<>> MemberGroup::redistribute_to_members(const GatheringPlan& plan) {
   return with_memory([&] {
     return redistribute(
-        comm_, plan.keepers, [&](Rank owner) { return find(Block::snapshot_of(owner), *plan.restore.version); },
+        comm_, plan.holders, [&](Rank owner) { return find(Block::snapshot_of(owner), *plan.restore.version); },
         members_);
   });
 }
@@ -475,9 +476,9 @@ std::map<Rank, Bytes> MemberGroup::bring_to(std::span<const Rank> writers, const
   std::vector<Combination> work;
   for (std::size_t i = 0; i < writers.size(); ++i) {
     const Rank owner{static_cast<int>(i)};
-    const std::vector<Rank>& keepers = plan.keepers[i];
-    if (std::ranges::find(keepers, writers[i]) != keepers.end()) continue;
-    work.push_back(copy(owner, keepers.front(), writers[i], plan.restore.sizes));
+    const std::vector<Rank>& holders = plan.holders[i];
+    if (std::ranges::find(holders, writers[i]) != holders.end()) continue;
+    work.push_back(copy(owner, holders.front(), writers[i], plan.restore.sizes));
     if (writers[i] == self_) came.emplace(owner, with_memory([&] { return Bytes(plan.restore.sizes[i]); }));
   }
   Exchange exchange(std::move(work), comm_, tag, [&](const Block& block) {

@@ -122,16 +122,16 @@ class MemberGroup {
   void publish(std::span<const Combination> made, Version version);
   /// Begins to make the copies and parities of the restored snapshots again. Versions may follow each other, while
   /// copies of those before are under way. Collective.
-  void begin_to_protect(const RestorePlan& plan, int tag);
+  void begin_rebuilding(const RestorePlan& plan, int tag);
   /// Waits for the parities, and publishes them. Copies may stay under way. Collective.
   void finish_parities();
   /// Publishes the copies that have come, without waiting. Throws ProcessFailure. Local.
   void publish_what_came();
   /// Returns true if copies of this rank are under way. Local.
-  bool protects() const { return !protections_.empty(); }
+  bool is_rebuilding() const { return !rebuilds_.empty(); }
   /// Publishes the copies, and waits for those that have not come: for messages only that other ranks have begun to
   /// send. Local.
-  void finish_protecting();
+  void finish_rebuilding();
 
   /// Fills the members from the snapshot of rank `from`. Each rank may name another one. Collective.
   void unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem);
@@ -147,7 +147,8 @@ class MemberGroup {
   /// has received, by owner. Owners are the ranks that committed the version. Collective.
   std::map<Rank, Bytes> bring_to(std::span<const Rank> writers, const GatheringPlan& plan, int tag);
 
-  /// Those of the snapshots of the version that was committed or restored last; for the scope of another's restore.
+  /// The sizes of the snapshots of the version that was committed or restored last. The restorer saves them around a
+  /// restore of another version.
   const Sizes& sizes() const { return sizes_; }
   void set_sizes(Sizes sizes) { sizes_ = std::move(sizes); }
   /// Forgets the sizes of snapshots: another number of ranks has made what is in the version slots.
@@ -155,13 +156,13 @@ class MemberGroup {
 
  private:
   /// Makes a restored version redundant again. Copies come while the application computes.
-  struct Protection {
+  struct Rebuild {
     std::unique_ptr<Exchange> exchange;
     Version version;
 
-    bool is_of_copies() const;
+    bool has_only_snapshot_copies() const;
   };
-  using Protections = std::vector<Protection>;
+  using Rebuilds = std::vector<Rebuild>;
 
   void note_committed(Version version) { committed_in_.insert(version); }
   std::span<std::byte> find(const Block& block, Version version) { return slots_of_versions_.at(block, version).bytes; }
@@ -171,8 +172,8 @@ class MemberGroup {
                        std::exception_ptr& problem);
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
-  void finish(Exchange& exchange, Version version);
-  Protections::iterator finish(Protections::iterator one);
+  void wait_for(Exchange& exchange, Version version);
+  Rebuilds::iterator complete(Rebuilds::iterator one);
   template <class FindDamage>
   bool forget_if(Version version, FindDamage damage_of);
   std::set<Block> blocks_given_by(const RestorePlan& plan) const;
@@ -197,7 +198,7 @@ class MemberGroup {
   Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
   ByteCount changed_bytes_ = 0;
   std::unique_ptr<Exchange> under_way_;
-  Protections protections_;
+  Rebuilds rebuilds_;
 };
 
 }  // namespace mend

@@ -150,12 +150,12 @@ void MemberGroups::publish_what_came() {
   for (auto& [redundancy, group] : groups_) group.publish_what_came();
 }
 
-void MemberGroups::finish_protecting() {
-  for (auto& [redundancy, group] : groups_) group.finish_protecting();
+void MemberGroups::finish_rebuilding() {
+  for (auto& [redundancy, group] : groups_) group.finish_rebuilding();
 }
 
-bool MemberGroups::protects() const {
-  return std::ranges::any_of(groups_, [](const auto& entry) { return entry.second.protects(); });
+bool MemberGroups::is_rebuilding() const {
+  return std::ranges::any_of(groups_, [](const auto& entry) { return entry.second.is_rebuilding(); });
 }
 
 std::set<Version> MemberGroups::versions() const {

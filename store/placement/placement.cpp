@@ -118,11 +118,11 @@ std::vector<std::vector<Rank>> deal(std::size_t group_count, std::span<const Nod
 std::vector<Stripe> place_in_groups(const Redundancy& redundancy, std::span<const NodeId> nodes) {
   std::vector<Stripe> stripes;
   for (const auto& group : deal(nodes.size() / static_cast<std::size_t>(redundancy.data + redundancy.parity), nodes)) {
-    const std::size_t keepers = static_cast<std::size_t>(redundancy.parity);
+    const std::size_t holders = static_cast<std::size_t>(redundancy.parity);
     for (std::size_t first = 0; first < group.size(); ++first) {
       Stripe stripe;
       for (std::size_t i = 0; i < group.size(); ++i) {
-        (i < keepers ? stripe.keepers : stripe.owners).push_back(group[(first + i) % group.size()]);
+        (i < holders ? stripe.holders : stripe.owners).push_back(group[(first + i) % group.size()]);
       }
       stripes.push_back(std::move(stripe));
     }
@@ -145,8 +145,8 @@ std::set<Rank> lost_with(const std::set<Rank>& dead, std::span<const Stripe> str
     for (Rank owner : stripe.owners) {
       if (dead.contains(owner)) missing.push_back(owner);
     }
-    const auto parities = std::count_if(stripe.keepers.begin(), stripe.keepers.end(),
-                                        [&](Rank keeper) { return !dead.contains(keeper); });
+    const auto parities = std::count_if(stripe.holders.begin(), stripe.holders.end(),
+                                        [&](Rank holder) { return !dead.contains(holder); });
     if (static_cast<std::ptrdiff_t>(missing.size()) > parities) lost.insert(missing.begin(), missing.end());
   }
   return lost;

@@ -28,12 +28,12 @@ void write_holding(const Block& block, const Kept& kept, std::vector<std::uint64
   numbers.insert(numbers.end(), kept.sizes.begin(), kept.sizes.end());
 }
 
-void read_inventory(Rank keeper, std::span<const std::uint64_t> numbers, Inventory& inventory) {
+void read_inventory(Rank holder, std::span<const std::uint64_t> numbers, Inventory& inventory) {
   for (const std::uint64_t version : take(numbers, take(numbers, 1).front()))
     inventory.committed.insert(Version{version});
   while (!numbers.empty() && numbers.front() != 0) {
     const auto head = take(numbers, 4);
-    Holding holding{keeper, Version{head[0]}, Block{{}, static_cast<int>(head[1])}, head[2], {}};
+    Holding holding{holder, Version{head[0]}, Block{{}, static_cast<int>(head[1])}, head[2], {}};
     for (const std::uint64_t owner : take(numbers, head[3]))
       holding.block.owners.push_back(Rank{static_cast<int>(owner)});
     const auto sizes = take(numbers, head[3]);

@@ -17,7 +17,7 @@ void write_committed(const std::set<Version>& versions, std::vector<std::uint64_
 /// Appends a block that is kept to `numbers`.
 void write_holding(const Block& block, const Kept& kept, std::vector<std::uint64_t>& numbers);
 
-/// Adds the blocks that `keeper` has written to `inventory`. Zeros may follow them.
-void read_inventory(Rank keeper, std::span<const std::uint64_t> numbers, Inventory& inventory);
+/// Adds the blocks that `holder` has written to `inventory`. Zeros may follow them.
+void read_inventory(Rank holder, std::span<const std::uint64_t> numbers, Inventory& inventory);
 
 }  // namespace mend

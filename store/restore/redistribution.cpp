@@ -15,15 +15,15 @@
 namespace mend {
 namespace {
 
-/// Distributes the sending so that all keepers send about the same amount.
+/// Distributes the sending so that all holders send about the same amount.
 class Sharing {
  public:
-  Sharing(const Keepers& keepers, ByteCount slab, std::vector<Transfer>& transfers)
-      : keepers_(keepers), slab_(slab), transfers_(transfers) {}
+  Sharing(const Holders& holders, ByteCount slab, std::vector<Transfer>& transfers)
+      : holders_(holders), slab_(slab), transfers_(transfers) {}
 
   void ask_for(const Overlap& box, ByteCount element_bytes, Rank owner, Rank to, const std::string& name) {
-    const std::vector<Rank>& keepers = keepers_[static_cast<std::size_t>(owner.value)];
-    if (std::find(keepers.begin(), keepers.end(), to) != keepers.end()) {
+    const std::vector<Rank>& holders = holders_[static_cast<std::size_t>(owner.value)];
+    if (std::find(holders.begin(), holders.end(), to) != holders.end()) {
       transfers_.push_back({to, owner, to, name, box});
       return;
     }
@@ -31,7 +31,7 @@ class Sharing {
     // Cut along the first axis that can be cut, so that the boxes stay as contiguous as before.
     std::size_t axis = 0;
     while (axis + 1 < box.extents.size() && box.extents[axis] == 1) ++axis;
-    const std::size_t most = std::min(keepers.size(), std::max<std::size_t>(bytes / std::max<ByteCount>(slab_, 1), 1));
+    const std::size_t most = std::min(holders.size(), std::max<std::size_t>(bytes / std::max<ByteCount>(slab_, 1), 1));
     const std::size_t slabs = std::min(most, box.extents[axis]);
     for (std::size_t i = 0; i < slabs; ++i) {
       const std::size_t begin = box.extents[axis] * i / slabs;
@@ -39,18 +39,18 @@ class Sharing {
       slab.extents[axis] = box.extents[axis] * (i + 1) / slabs - begin;
       slab.in_first[axis] += begin;
       slab.in_second[axis] += begin;
-      const Rank from = least_asked(keepers);
+      const Rank from = least_asked(holders);
       asked_[from] += element_bytes * elements_in(slab.extents);
       transfers_.push_back({from, owner, to, name, slab});
     }
   }
 
  private:
-  Rank least_asked(const std::vector<Rank>& keepers) {
-    return *std::min_element(keepers.begin(), keepers.end(), [&](Rank a, Rank b) { return asked_[a] < asked_[b]; });
+  Rank least_asked(const std::vector<Rank>& holders) {
+    return *std::min_element(holders.begin(), holders.end(), [&](Rank a, Rank b) { return asked_[a] < asked_[b]; });
   }
 
-  const Keepers& keepers_;
+  const Holders& holders_;
   ByteCount slab_;
   std::vector<Transfer>& transfers_;
   std::map<Rank, ByteCount> asked_;
@@ -155,11 +155,11 @@ class Redistribution {
 
 }  // namespace
 
-std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, const Keepers& keepers,
+std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, const Holders& holders,
                                           const std::vector<Parts>& wanted, ByteCount slab) {
   const auto arrays = arrays_of(stored);
   std::vector<Transfer> transfers;
-  Sharing sharing(keepers, slab, transfers);
+  Sharing sharing(holders, slab, transfers);
   for (std::size_t rank = 0; rank < wanted.size(); ++rank) {
     for (const auto& [name, part] : wanted[rank]) {
       const SharedArray& array = array_named(arrays, name, part);
@@ -179,20 +179,20 @@ std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, cons
   return transfers;
 }
 
-std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Keepers& keepers, const FindSnapshot& find,
+std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Holders& holders, const FindSnapshot& find,
                                                 const Members& members) {
   int self = 0;
   MPI_Comm_rank(comm, &self);
   const Rank me{self};
 
-  // The description of what this rank keeps for others: the first keeper of each snapshot lists its parts.
+  // The description of what this rank keeps for others: the first holder of each snapshot lists its parts.
   Parts told;  // each name begins with the owner
-  for (std::size_t owner = 0; owner < keepers.size(); ++owner) {
-    if (keepers[owner].front() != me) continue;
+  for (std::size_t owner = 0; owner < holders.size(); ++owner) {
+    if (holders[owner].front() != me) continue;
     for (auto& [name, part] : parts_of(find(Rank{static_cast<int>(owner)})))
       told[fmt::format("{}/{}", owner, name)] = part;
   }
-  std::vector<Parts> stored(keepers.size());
+  std::vector<Parts> stored(holders.size());
   for (const std::string& text : gather_texts(comm, to_text(told))) {
     for (const auto& [name, part] : parse_parts(text)) {
       const auto slash = name.find('/');
@@ -202,7 +202,7 @@ std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Keepers& ke
   std::vector<Parts> wanted;
   for (const std::string& text : gather_texts(comm, to_text(parts_of(members)))) wanted.push_back(parse_parts(text));
 
-  Redistribution work(comm, find, stored, plan_redistribution(stored, keepers, wanted));
+  Redistribution work(comm, find, stored, plan_redistribution(stored, holders, wanted));
   work.exchange();
   work.fill(members, wanted[static_cast<std::size_t>(self)]);
   std::set<std::string, std::less<>> names;

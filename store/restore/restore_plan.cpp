@@ -25,22 +25,22 @@ class Remains {
       sizes_[static_cast<std::size_t>(holding.block.owners[i].value)] = holding.sizes[i];
     }
     if (holding.block.is_snapshot()) {
-      snapshots_[holding.block.owners.front()].push_back(holding.keeper);
+      snapshots_[holding.block.owners.front()].push_back(holding.holder);
     } else {
-      parities_[{holding.block.owners, holding.length}][holding.block.row].push_back(holding.keeper);
+      parities_[{holding.block.owners, holding.length}][holding.block.row].push_back(holding.holder);
     }
   }
 
   const Sizes& sizes() const { return sizes_; }
 
-  bool has(Rank keeper, const Block& block, ByteCount length) const {
-    const std::vector<Rank>* keepers =
-        block.is_snapshot() ? keepers_of(block.owners.front()) : parity_keepers({block.owners, length}, block.row);
-    return keepers != nullptr && std::find(keepers->begin(), keepers->end(), keeper) != keepers->end();
+  bool has(Rank holder, const Block& block, ByteCount length) const {
+    const std::vector<Rank>* holders =
+        block.is_snapshot() ? holders_of(block.owners.front()) : parity_holders({block.owners, length}, block.row);
+    return holders != nullptr && std::find(holders->begin(), holders->end(), holder) != holders->end();
   }
 
   /// The ranks that have `owner`'s whole snapshot; null if there is none.
-  const std::vector<Rank>* keepers_of(Rank owner) const {
+  const std::vector<Rank>* holders_of(Rank owner) const {
     const auto at = snapshots_.find(owner);
     return at == snapshots_.end() ? nullptr : &at->second;
   }
@@ -64,30 +64,30 @@ class Remains {
     return {};
   }
 
-  bool can_have(Rank owner) const { return keepers_of(owner) != nullptr || !stripes_for(owner).empty(); }
+  bool can_have(Rank owner) const { return holders_of(owner) != nullptr || !stripes_for(owner).empty(); }
 
   /// The remaining parts of a stripe. Pieces come first, because they need no arithmetic elsewhere.
   std::vector<StripePart> parts_of(const CutStripe& stripe) const {
     std::vector<StripePart> parts;
     for (std::size_t i = 0; i < stripe.owners.size(); ++i) {
-      if (keepers_of(stripe.owners[i]) != nullptr) parts.push_back({false, static_cast<int>(i)});
+      if (holders_of(stripe.owners[i]) != nullptr) parts.push_back({false, static_cast<int>(i)});
     }
-    for (const auto& [row, keepers] : parities_.at(stripe)) parts.push_back({true, row});
+    for (const auto& [row, holders] : parities_.at(stripe)) parts.push_back({true, row});
     return parts;
   }
 
   /// The ranks that have a parity; null if there is none.
-  const std::vector<Rank>* parity_keepers(const CutStripe& stripe, int row) const {
+  const std::vector<Rank>* parity_holders(const CutStripe& stripe, int row) const {
     const auto rows = parities_.find(stripe);
     if (rows == parities_.end()) return nullptr;
-    const auto keepers = rows->second.find(row);
-    return keepers == rows->second.end() ? nullptr : &keepers->second;
+    const auto holders = rows->second.find(row);
+    return holders == rows->second.end() ? nullptr : &holders->second;
   }
 
  private:
   Sizes sizes_;
   std::map<Rank, std::vector<Rank>> snapshots_;
-  std::map<CutStripe, std::map<int, std::vector<Rank>>> parities_;  // keepers by row
+  std::map<CutStripe, std::map<int, std::vector<Rank>>> parities_;  // holders by row
 };
 
 /// Makes the plan for a version that is complete.
@@ -97,18 +97,18 @@ class Planner {
 
   void bring_to_owner(Rank owner) {
     if (remains_.has(owner, Block::snapshot_of(owner), 0)) return;
-    if (remains_.keepers_of(owner) != nullptr) {
+    if (remains_.holders_of(owner) != nullptr) {
       plan_.bring.push_back(copy(owner, choose_source(owner), owner, plan_.sizes));
     } else {
       rebuild(owner, owner);
     }
   }
 
-  void bring_to_keeper(const Stripe& stripe, std::size_t row) {
-    const Rank keeper = stripe.keepers[row];
-    if (remains_.has(keeper, kept_block(stripe, row), kept_bytes(stripe, plan_.sizes))) return;
-    if (stripe.owners.size() == 1 && remains_.keepers_of(stripe.owners.front()) != nullptr) {
-      plan_.protect.push_back(copy(stripe.owners.front(), choose_source(stripe.owners.front()), keeper, plan_.sizes));
+  void bring_to_holder(const Stripe& stripe, std::size_t row) {
+    const Rank holder = stripe.holders[row];
+    if (remains_.has(holder, kept_block(stripe, row), kept_bytes(stripe, plan_.sizes))) return;
+    if (stripe.owners.size() == 1 && remains_.holders_of(stripe.owners.front()) != nullptr) {
+      plan_.protect.push_back(copy(stripe.owners.front(), choose_source(stripe.owners.front()), holder, plan_.sizes));
     } else {
       plan_.protect.push_back(encode(stripe, row, plan_.sizes));
     }
@@ -137,19 +137,19 @@ class Planner {
   }
 
  private:
-  /// Chooses the rank that sends a snapshot: its owner if possible, otherwise the keeper that was chosen least often.
+  /// Chooses the rank that sends a snapshot: its owner if possible, otherwise the holder that was chosen least often.
   Rank choose_source(Rank owner) {
-    const std::vector<Rank>& keepers = *remains_.keepers_of(owner);
-    const auto key = [&](Rank keeper) { return std::tuple(keeper != owner, asked_[keeper], keeper); };
+    const std::vector<Rank>& holders = *remains_.holders_of(owner);
+    const auto key = [&](Rank holder) { return std::tuple(holder != owner, asked_[holder], holder); };
     const Rank chosen =
-        *std::min_element(keepers.begin(), keepers.end(), [&](Rank a, Rank b) { return key(a) < key(b); });
+        *std::min_element(holders.begin(), holders.end(), [&](Rank a, Rank b) { return key(a) < key(b); });
     ++asked_[chosen];
     return chosen;
   }
 
   Source source_of(StripePart part, const CutStripe& stripe) {
     if (part.parity) {
-      return {remains_.parity_keepers(stripe, part.index)->front(), Block{stripe.owners, part.index}, 0,
+      return {remains_.parity_holders(stripe, part.index)->front(), Block{stripe.owners, part.index}, 0,
               stripe.piece_length};
     }
     const auto index = static_cast<std::size_t>(part.index);
@@ -224,7 +224,7 @@ RestorePlan plan_restore(const Inventory& inventory, std::span<const Stripe> str
   Planner planner(*remains, plan);
   for (int rank = 0; rank < ranks; ++rank) planner.bring_to_owner(Rank{rank});
   for (const Stripe& stripe : stripes) {
-    for (std::size_t row = 0; row < stripe.keepers.size(); ++row) planner.bring_to_keeper(stripe, row);
+    for (std::size_t row = 0; row < stripe.holders.size(); ++row) planner.bring_to_holder(stripe, row);
   }
   return plan;
 }
@@ -236,13 +236,13 @@ GatheringPlan plan_gathering(const Inventory& inventory, int ranks_then, int ran
   if (remains == nullptr) return plan;
   Planner planner(*remains, plan.restore);
   for (int owner = 0; owner < ranks_then; ++owner) {
-    if (const std::vector<Rank>* keepers = remains->keepers_of(Rank{owner})) {
-      plan.keepers.push_back(*keepers);
+    if (const std::vector<Rank>* holders = remains->holders_of(Rank{owner})) {
+      plan.holders.push_back(*holders);
       continue;
     }
     const Rank to{owner % ranks_now};
     planner.rebuild(Rank{owner}, to);
-    plan.keepers.push_back({to});
+    plan.holders.push_back({to});
   }
   return plan;
 }

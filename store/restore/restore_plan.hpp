@@ -15,10 +15,10 @@
 
 namespace mend {
 
-/// Rank `keeper` has this block at `version`. The present placement may name another keeper, because a failure changes
+/// Rank `holder` has this block at `version`. The present placement may name another holder, because a failure changes
 /// the placement.
 struct Holding {
-  Rank keeper;
+  Rank holder;
   Version version;
   Block block;
   ByteCount length = 0;
@@ -61,10 +61,10 @@ struct GatheringPlan {
   /// that `protect` is empty.
   RestorePlan restore;
   /// By owner: the present ranks that have its snapshot after `bring`.
-  std::vector<std::vector<Rank>> keepers;
+  std::vector<std::vector<Rank>> holders;
 };
 
-/// `inventory`: its keepers are present ranks. Pure.
+/// `inventory`: its holders are present ranks. Pure.
 GatheringPlan plan_gathering(const Inventory& inventory, int ranks_then, int ranks_now,
                              std::optional<Version> wanted = {});
 

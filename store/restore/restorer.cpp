@@ -134,7 +134,7 @@ bool Restorer::restore_from_memory(const JointPlan& plan) {
   reach("restore.unpack");
   confirm(problem);
   groups_.forget_newer(*plan.version);
-  protect_again(plan);
+  rebuild_redundancy(plan);
   return true;
 }
 
@@ -160,7 +160,7 @@ std::vector<Version> Restorer::bring_older(Version than, std::size_t count) {
     }
   }
   confirm(nullptr);
-  std::ranges::for_each(plans, [this](const JointPlan& plan) { protect_again(plan); });
+  std::ranges::for_each(plans, [this](const JointPlan& plan) { rebuild_redundancy(plan); });
   return brought;
 }
 
@@ -176,9 +176,9 @@ void Restorer::bring_back(const JointPlan& plan) {
   });
 }
 
-void Restorer::protect_again(const JointPlan& plan) {
+void Restorer::rebuild_redundancy(const JointPlan& plan) {
   groups_.for_each_planned(
-      plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_protect(of.restore, tag); });
+      plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_rebuilding(of.restore, tag); });
   reach("restore.protect");
   groups_.for_each_planned(plan, [](MemberGroup& group, int, const GatheringPlan&) { group.finish_parities(); });
 }
@@ -218,7 +218,7 @@ Restorer::Restored Restorer::restore_of_other_ranks(const JointPlan& plan) {
   }
   confirm(problem);
   groups_.forget_newer(version);
-  protect_again(plan);
+  rebuild_redundancy(plan);
   return {version, Origin::memory, std::move(names)};
 }
 
@@ -233,8 +233,8 @@ void Restorer::save_what_is_left() {
   std::map<Rank, DiskTier::Snapshots> mine;
   groups_.for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan& of) {
     if (writers.empty())
-      std::ranges::transform(of.keepers, std::back_inserter(writers),
-                             [](const auto& keepers) { return keepers.front(); });
+      std::ranges::transform(of.holders, std::back_inserter(writers),
+                             [](const auto& holders) { return holders.front(); });
     const auto& given = came.emplace_back(group.bring_to(writers, of, tag));
     for (Rank rank{0}; rank.value < versions_.committed_by(); ++rank.value) {
       if (writers[static_cast<std::size_t>(rank.value)] != ranks_.self) continue;
@@ -271,7 +271,7 @@ Restorer::Restored Restorer::restore_from(Rank from) {
   });
   confirm(problem);
   groups_.forget_newer(version);
-  protect_again(plan);
+  rebuild_redundancy(plan);
   return from_memory(version);
 }
 

@@ -1,4 +1,4 @@
-// How a snapshot lies in its block: see store/snapshot/snapshot.hpp.
+// The layout of a snapshot in its block: see store/snapshot/snapshot.hpp.
 
 #pragma once
 

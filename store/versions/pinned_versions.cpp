@@ -6,22 +6,22 @@
 
 namespace mend {
 
-Version HeldVersions::first() const {
+Version PinnedVersions::first() const {
   require(any(), "commits are taken back to a version that is held");
   return held_.front();
 }
 
-Version HeldVersions::last() const {
+Version PinnedVersions::last() const {
   require(any(), "commits are taken back to a version that is held");
   return held_.back();
 }
 
-void HeldVersions::hold(Version version) {
+void PinnedVersions::hold(Version version) {
   require(held_.empty() || held_.back() <= version, "an inner hold is of no older version than the outer one");
   held_.push_back(version);
 }
 
-std::optional<Version> HeldVersions::let_go() {
+std::optional<Version> PinnedVersions::let_go() {
   const Version version = last();
   held_.pop_back();
   next_ = Next::stays_in_it;

@@ -10,7 +10,7 @@
 
 namespace mend {
 
-class HeldVersions {
+class PinnedVersions {
  public:
   bool any() const { return !held_.empty(); }
   /// The version of the outermost hold, to which a failure goes back. There must be a hold.

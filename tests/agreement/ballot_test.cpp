@@ -152,7 +152,7 @@ TEST(Vote, throws_what_ends_it) {
   EXPECT_THROW(ballot_in(given_up).vote(Motion::commit, true), Abandoned);
 }
 
-/// Returns the bits that members_with expects from an agreement if the condition holds for `members`.
+/// Returns the bits that find_members expects from an agreement if the condition holds for `members`.
 std::uint32_t those(std::initializer_list<unsigned> members) {
   std::uint32_t bits = (1U << 31U) - 1;
   for (const unsigned member : members) bits &= ~(1U << member);
@@ -204,7 +204,7 @@ TEST(MembersWith, are_found_by_as_many_agreements_as_are_needed) {
   Meeting meeting;
   meeting.others = those({2, 30});
   meeting.others_later = {those({0}), those({1})};
-  const auto found = members_with(*std::make_unique<Arranged>(meeting), 32, 64, true);
+  const auto found = find_members(*std::make_unique<Arranged>(meeting), 32, 64, true);
   EXPECT_THAT(found.value(), testing::ElementsAre(2, 30, 31, 32, 63));
 }
 

@@ -4,14 +4,14 @@
 
 namespace {
 
-using mend::Loss;
+using mend::LostRank;
 using mend::ProcessId;
 using mend::Rank;
 using mend::RecoveryReport;
 using mend::Replacement;
 using mend::fenix::successor_of;
 
-RecoveryReport recovery(std::vector<Replacement> replaced, std::vector<Loss> lost) {
+RecoveryReport recovery(std::vector<Replacement> replaced, std::vector<LostRank> lost) {
   RecoveryReport report;
   report.replacements = std::move(replaced);
   report.given_up = std::move(lost);

@@ -45,7 +45,7 @@ TEST(Shrink, takes_another_redundancy_when_too_few_are_left_for_it) {
   const auto end = play_with("shrink", "one_is_given_up", 4, 0, {"--mend-redundancy=xor:4"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), SizeIs(3));
-  EXPECT_THAT(end.errors, HasSubstr("with 3 ranks left there can be no redundancy xor:4: it is partner now"));
+  EXPECT_THAT(end.errors, HasSubstr("3 ranks are left, too few for redundancy xor:4: partner is used now"));
 }
 
 TEST(Shrink, comes_after_the_spares) {

@@ -123,7 +123,7 @@ TEST(AStall, is_none_while_ranks_compute_and_have_not_met_the_failure) {
 TEST(AStall, is_not_told_without_the_ring_which_is_said_at_the_start) {
   const auto end = play("one_is_late_for_a_while", 3, 0, {"--mend-stall", "0.5", "--mend-detector", "runtime"});
   EXPECT_EQ(end.exit_code, 0);
-  EXPECT_EQ(lines_with(end, "with --mend-detector runtime, nobody finds out which ranks wait for others"), 1)
+  EXPECT_EQ(lines_with(end, "with --mend-detector runtime, ranks that wait for each other are not found"), 1)
       << end.errors;
   EXPECT_THAT(play("one_is_late_for_a_while", 3, 0,
                    {"--mend-stall", "0", "--mend-stall-limit", "0", "--mend-detector", "runtime"})

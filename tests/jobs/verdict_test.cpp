@@ -190,10 +190,9 @@ TEST(Verdict, an_mpirun_that_was_stopped_has_kept_the_reason_of_a_failed_job) {
   EXPECT_THAT(judge(stuck(), agreed(3), launched).sentence, IsEmpty());
   const auto verdict = judge(stuck(), agreed(3), launched, {.mpirun_was_stopped = true});
   EXPECT_EQ(verdict.exit_code, 3);
-  EXPECT_EQ(
-      verdict.sentence,
-      "the job has ended with exit code 3, but mpirun was stopped and had to be killed: what the processes said of "
-      "it is lost");
+  EXPECT_EQ(verdict.sentence,
+            "the job has ended with exit code 3, but mpirun was stopped and had to be killed: their last messages are "
+            "lost");
 }
 
 TEST(Verdict, a_job_that_was_told_to_end_says_by_which_signal) {
@@ -255,7 +254,7 @@ TEST(Verdict, a_job_that_starts_slowly_is_told_from_one_that_has_lost_a_process)
   auto end = exited(0);
   end.gave_up = true;
   const Reports reports{.started = launched, .running = 1, .finished = {}};
-  const Sight stuck{.all_here = true, .lost_at_start = 0, .start_limit = std::chrono::seconds(30)};
+  const LauncherView stuck{.all_here = true, .lost_at_start = 0, .start_limit = std::chrono::seconds(30)};
   EXPECT_EQ(judge(end, reports, launched, stuck).exit_code, 1);
   EXPECT_EQ(
       judge(end, reports, launched, stuck).sentence,
@@ -265,7 +264,7 @@ TEST(Verdict, a_job_that_starts_slowly_is_told_from_one_that_has_lost_a_process)
   before_init.running = 0;
   EXPECT_THAT(judge(end, before_init, launched, stuck).sentence,
               HasSubstr("none has died; 4 of 4 came to mend::run, and none came through MPI_Init; nothing has moved"));
-  Sight slow = stuck;
+  LauncherView slow = stuck;
   slow.start_limit = std::chrono::seconds(60);
   slow.late_reports = 17;
   EXPECT_EQ(judge(end, reports, launched, slow).exit_code, 1);
@@ -273,7 +272,7 @@ TEST(Verdict, a_job_that_starts_slowly_is_told_from_one_that_has_lost_a_process)
       judge(end, reports, launched, slow).sentence,
       HasSubstr("(--start-limit): none has died; 1 of 4 came through MPI_Init; 17 of their steps came in the last "
                 "15 s: the start is slow, and goes on"));
-  const Sight dead{.all_here = true, .lost_at_start = 1, .start_limit = std::chrono::seconds(60)};
+  const LauncherView dead{.all_here = true, .lost_at_start = 1, .start_limit = std::chrono::seconds(60)};
   EXPECT_THAT(judge(end, reports, launched, dead).sentence, HasSubstr("MPI_Init: a process died there"));
   EXPECT_THAT(judge(end, reports, launched).sentence, HasSubstr("died there, or cannot reach"));
 }

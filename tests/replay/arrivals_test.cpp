@@ -235,7 +235,7 @@ enum class Rule { none, histories_wait_for_what_they_received, only_logged_until
 class Job {
  public:
   Job(const Program& program, Rule without) : program_(program), without_(without), scene_(program.size()) {
-    for (std::size_t rank = 0; rank < program.size(); ++rank) ledgers_.push_back(newcomer(static_cast<int>(rank)));
+    for (std::size_t rank = 0; rank < program.size(); ++rank) logs_.push_back(newcomer(static_cast<int>(rank)));
   }
 
   /// Has one rank do its next step. Returns false if none can.
@@ -255,16 +255,16 @@ class Job {
       return;
     }
     scene_.network.clear();
-    ledgers_[index] = newcomer(rank);
+    logs_[index] = newcomer(rank);
     scene_.next[index] = 0;
     scene_.values[index] = mixed(index + 1);
     for (int from = 0; from < ranks(); ++from)
       for (int to = 0; to < ranks(); ++to)
-        for (const Ledger::Resent& one : ledger(from).hear(to, ledger(to).receipts_for(from))) put(from, to, one);
+        for (const SenderLog::Resent& one : log(from).hear(to, log(to).receipts_for(from))) put(from, to, one);
     std::map<int, History> others;
     for (int other = 0; other < ranks(); ++other) {
       if (other == rank) continue;
-      History history = ledger(other).history(Ledger::Phase::interval);
+      History history = log(other).history(SenderLog::Phase::interval);
       if (without_ == Rule::histories_wait_for_what_they_received)
         std::erase_if(history.events, [](std::uint32_t event) { return event % 2 == 1; });
       others[other] = std::move(history);
@@ -282,20 +282,20 @@ class Job {
     return true;
   }
   bool differs() const {
-    return std::ranges::any_of(ledgers_, [](const Ledger& one) { return one.difference().has_value(); });
+    return std::ranges::any_of(logs_, [](const SenderLog& one) { return one.difference().has_value(); });
   }
   const std::vector<std::uint64_t>& values() const { return scene_.values; }
   int chosen() const { return chosen_; }
 
  private:
-  static Ledger newcomer(int rank) {
-    Ledger ledger(rank, &hash);
-    ledger.cut();
-    return ledger;
+  static SenderLog newcomer(int rank) {
+    SenderLog log(rank, &hash);
+    log.cut();
+    return log;
   }
   int ranks() const { return static_cast<int>(program_.size()); }
-  Ledger& ledger(int rank) { return ledgers_[static_cast<std::size_t>(rank)]; }
-  void put(int from, int to, const Ledger::Resent& one) {
+  SenderLog& log(int rank) { return logs_[static_cast<std::size_t>(rank)]; }
+  void put(int from, int to, const SenderLog::Resent& one) {
     std::uint64_t value = 0;
     std::memcpy(&value, one.bytes.data(), sizeof value);
     scene_.network[{from, to}].emplace_back(one.channel.tag, value);
@@ -324,16 +324,16 @@ class Job {
     }
     const int source = sources[static_cast<std::size_t>(drawn(random, 0, static_cast<int>(sources.size()) - 1))];
     const std::uint64_t value = scene_.take(source, rank, step.tag);
-    ledger(rank).receive({source, 0, step.tag}, std::as_bytes(std::span(&value, 1)));
+    log(rank).receive({source, 0, step.tag}, std::as_bytes(std::span(&value, 1)));
     scene_.receive(rank, step, value);
   }
 
   void send(int rank, const Step& step) {
     const std::uint64_t value = scene_.value_to_send(rank);
     const Channel channel{step.peer, 0, step.tag};
-    const Ledger::Copy sent = ledger(rank).begin_send(channel, sizeof value);
+    const SenderLog::Copy sent = log(rank).begin_send(channel, sizeof value);
     std::memcpy(sent.bytes.data(), &value, sizeof value);
-    ledger(rank).end_send(channel, sent.bytes);
+    log(rank).end_send(channel, sent.bytes);
     if (sent.needed) scene_.network[{rank, step.peer}].emplace_back(step.tag, value);
     if (!replays(rank)) return;
     arrivals_->sent(channel);
@@ -342,13 +342,13 @@ class Job {
   }
 
   void end_replay_if_over() {
-    if (arrivals_ && !ledger(goes_back_).is_behind()) arrivals_.reset();
+    if (arrivals_ && !log(goes_back_).is_behind()) arrivals_.reset();
   }
 
   const Program& program_;
   Rule without_;
   Scene scene_;
-  std::vector<Ledger> ledgers_;
+  std::vector<SenderLog> logs_;
   std::unique_ptr<Arrivals> arrivals_;
   int goes_back_ = -1;
   int chosen_ = 0;

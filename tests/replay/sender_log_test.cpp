@@ -34,15 +34,15 @@ std::uint64_t number_in(std::span<const std::byte> bytes) {
   return number;
 }
 
-Ledger::Copy send(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
-  const Ledger::Copy sent = ledger.begin_send(channel, sizeof number);
+SenderLog::Copy send(SenderLog& log, const SenderLog::Channel& channel, std::uint64_t number) {
+  const SenderLog::Copy sent = log.begin_send(channel, sizeof number);
   std::memcpy(sent.bytes.data(), &number, sizeof number);
-  ledger.end_send(channel, sent.bytes);
+  log.end_send(channel, sent.bytes);
   return sent;
 }
 
-void receive(Ledger& ledger, const Ledger::Channel& channel, std::uint64_t number) {
-  ledger.receive(channel, std::as_bytes(std::span(&number, 1)));
+void receive(SenderLog& log, const SenderLog::Channel& channel, std::uint64_t number) {
+  log.receive(channel, std::as_bytes(std::span(&number, 1)));
 }
 
 // --- random jobs -----------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class Job {
     acknowledgements_.clear();
     std::vector<Life> lives(processes_.size(), 0);
     for (const int rank : dead) lives[static_cast<std::size_t>(rank)].reset();
-    const std::vector<bool> apart = lives_apart(lives, clusters_);
+    const std::vector<bool> apart = ranks_that_go_back(lives, clusters_);
     for (int rank = 0; rank < program_.ranks; ++rank) {
       const bool reenters = without_ != Without::whole_cluster && apart[static_cast<std::size_t>(rank)];
       if (reenters) ++deeds_.reentered;
@@ -133,7 +133,7 @@ class Job {
     }
     for (int from = 0; from < program_.ranks; ++from) {
       for (int to = 0; to < program_.ranks; ++to) {
-        for (const Ledger::Resent& resent : process(from).ledger.hear(to, process(to).ledger.receipts_for(from))) {
+        for (const SenderLog::Resent& resent : process(from).log.hear(to, process(to).log.receipts_for(from))) {
           network_[{from, to}].emplace_back(resent.channel.tag, number_in(resent.bytes));
           ++deeds_.resent;
           if (are_mates(from, to)) ++deeds_.between_mates;
@@ -153,8 +153,7 @@ class Job {
   std::string differences() const {
     std::string text;
     for (int rank = 0; rank < program_.ranks; ++rank)
-      if (processes_[static_cast<std::size_t>(rank)].ledger.difference())
-        text += fmt::format("rank {} differs; ", rank);
+      if (processes_[static_cast<std::size_t>(rank)].log.difference()) text += fmt::format("rank {} differs; ", rank);
     return text;
   }
   const Deeds& deeds() const { return deeds_; }
@@ -162,7 +161,7 @@ class Job {
 
  private:
   struct Process {
-    Ledger ledger;
+    SenderLog log;
     std::uint64_t value;
     std::size_t phase = 0;
     std::size_t next = 0;  ///< step in the phase
@@ -179,8 +178,8 @@ class Job {
   Process newcomer(int rank) const {
     std::vector<bool> mates;
     for (int other = 0; other < program_.ranks; ++other) mates.push_back(are_mates(rank, other));
-    constexpr Ledger::Window small{24, 2};
-    return {Ledger(rank, &hash, std::move(mates), small), mixed(static_cast<std::uint64_t>(rank) + 1)};
+    constexpr SenderLog::Window small{24, 2};
+    return {SenderLog(rank, &hash, std::move(mates), small), mixed(static_cast<std::uint64_t>(rank) + 1)};
   }
   Process& process(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
   const std::vector<Step>& steps_of(const Process& one) const {
@@ -193,13 +192,13 @@ class Job {
     auto& line = network_[{step.peer, rank}];
     return std::ranges::find(line, step.tag, &std::pair<int, std::uint64_t>::first);
   }
-  bool restores_alone(const Process& one) const {
+  bool others_have_restored(const Process& one) const {
     return one.phase == 0 && is_at_cut(one) &&
            std::ranges::any_of(processes_, [](const Process& other) { return other.phase > 0; });
   }
   bool is_able(int rank) {
     const Process& one = process(rank);
-    if (is_at_cut(one)) return restores_alone(one);
+    if (is_at_cut(one)) return others_have_restored(one);
     const Step& step = steps_of(one)[one.next];
     return step.sends || message_for(rank, step) != network_[{step.peer, rank}].end();
   }
@@ -208,20 +207,20 @@ class Job {
     Process& one = process(rank);
     if (is_at_cut(one)) return cut(rank);
     const Step& step = steps_of(one)[one.next++];
-    const Ledger::Channel channel{step.peer, 0, step.tag};
+    const SenderLog::Channel channel{step.peer, 0, step.tag};
     if (step.sends) {
       one.value = mixed(one.value + 1);
-      const bool needed = send(one.ledger, channel, one.value).needed;
+      const bool needed = send(one.log, channel, one.value).needed;
       if (needed) network_[{rank, step.peer}].emplace_back(step.tag, one.value);
       if (!needed) ++deeds_.spared;
       if (without_ == Without::copies && are_mates(rank, step.peer)) forget_copies(one, step);
       return;
     }
     const auto message = message_for(rank, step);
-    receive(one.ledger, channel, message->second);
+    receive(one.log, channel, message->second);
     one.value = mixed(one.value ^ message->second);
     network_[{step.peer, rank}].erase(message);
-    for (Ledger::Acknowledgement& due : one.ledger.take_acknowledgements())
+    for (SenderLog::Acknowledgement& due : one.log.take_acknowledgements())
       acknowledgements_.push_back({rank, due.to, std::move(due.words)});
   }
 
@@ -231,16 +230,16 @@ class Job {
     acknowledgements_.pop_front();
     Process& one = process(come.to);
     if (without_ == Without::phase_of_acknowledged) come.words.front() = one.cuts;
-    const std::size_t before = one.ledger.retained_bytes();
-    one.ledger.acknowledged(come.by, come.words);
-    one.ledger.reuse_retained();
-    if (one.ledger.retained_bytes() < before) ++deeds_.acknowledged;
+    const std::size_t before = one.log.retained_bytes();
+    one.log.acknowledged(come.by, come.words);
+    one.log.reuse_retained();
+    if (one.log.retained_bytes() < before) ++deeds_.acknowledged;
   }
 
   void forget_copies(Process& one, const Step& step) {
     const std::array<std::uint64_t, 3> all{one.cuts, static_cast<std::uint64_t>(step.tag), UINT64_MAX};
-    one.ledger.acknowledged(step.peer, all);
-    one.ledger.reuse_retained();
+    one.log.acknowledged(step.peer, all);
+    one.log.reuse_retained();
   }
 
   /// Called when no rank can do anything else. If all are at the end of the same phase, ends it.
@@ -249,7 +248,7 @@ class Job {
     const auto is_there = [&](const Process& one) { return one.phase == phase && is_at_cut(one); };
     if (!std::ranges::all_of(processes_, is_there) || phase + 1 == program_.steps.size()) return false;
     std::uint64_t balance = 0;
-    for (const Process& one : processes_) balance += one.ledger.balance();
+    for (const Process& one : processes_) balance += one.log.balance();
     balanced_ = balanced_ && balance == 0;
     if (phase > 0) {
       snapshots_ = values();
@@ -262,7 +261,7 @@ class Job {
   /// The rank ends its phase. After the setup it restores the committed data.
   void cut(int rank) {
     Process& one = process(rank);
-    one.ledger.cut();
+    one.log.cut();
     ++one.cuts;
     if (one.phase == 0 && committed_ > 0) {
       one.value = snapshots_[static_cast<std::size_t>(rank)];
@@ -329,7 +328,7 @@ std::string play(const Program& program, const Clusters& clusters, Without witho
   return job.is_balanced() ? "" : "not balanced";
 }
 
-TEST(Ledger, brings_every_rank_to_where_it_would_be_without_deaths) {
+TEST(SenderLog, brings_every_rank_to_where_it_would_be_without_deaths) {
   const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 500);
   Deeds all;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
@@ -390,8 +389,8 @@ TEST_P(LedgerWithout, is_caught) {
 }
 
 TEST(LedgerOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_acknowledged) {
-  Ledger sender(0, &hash, {false, true, false}, {16, 2});
-  Ledger mate(1, &hash, {true, false, false}, {16, 2});
+  SenderLog sender(0, &hash, {false, true, false}, {16, 2});
+  SenderLog mate(1, &hash, {true, false, false}, {16, 2});
   for (const std::uint64_t number : {1U, 2U, 3U}) send(sender, {1, 0, 7}, number);
   send(sender, {2, 0, 7}, 4);
   EXPECT_EQ(sender.bytes(), 8U);
@@ -415,11 +414,11 @@ TEST(LedgerOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_acknowl
 
 // --- one rank --------------------------------------------------------------------------------------------------
 
-constexpr Ledger::Channel to_one{1, 0, 7};
+constexpr SenderLog::Channel to_one{1, 0, 7};
 
 /// Returns what rank 1, which is past the setup, has received from rank 0.
-Ledger::Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<std::uint64_t> in_interval) {
-  Ledger other(1, &hash);
+SenderLog::Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<std::uint64_t> in_interval) {
+  SenderLog other(1, &hash);
   for (const std::uint64_t number : in_setup) receive(other, {0, 0, 7}, number);
   other.cut();
   for (const std::uint64_t number : in_interval) receive(other, {0, 0, 7}, number);
@@ -427,71 +426,71 @@ Ledger::Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<std
 }
 
 TEST(LedgerOfANewcomer, sends_only_what_the_others_do_not_have) {
-  Ledger ledger(0, &hash);
-  EXPECT_THAT(ledger.hear(1, past_setup({10}, {20, 21})), IsEmpty());
-  EXPECT_FALSE(send(ledger, to_one, 10).needed);
-  ledger.cut();
-  EXPECT_FALSE(send(ledger, to_one, 20).needed);
-  EXPECT_FALSE(send(ledger, to_one, 21).needed);
-  EXPECT_TRUE(send(ledger, to_one, 22).needed);
-  EXPECT_FALSE(ledger.difference());
+  SenderLog log(0, &hash);
+  EXPECT_THAT(log.hear(1, past_setup({10}, {20, 21})), IsEmpty());
+  EXPECT_FALSE(send(log, to_one, 10).needed);
+  log.cut();
+  EXPECT_FALSE(send(log, to_one, 20).needed);
+  EXPECT_FALSE(send(log, to_one, 21).needed);
+  EXPECT_TRUE(send(log, to_one, 22).needed);
+  EXPECT_FALSE(log.difference());
 }
 
 TEST(LedgerOfANewcomer, notices_that_it_sends_something_else) {
-  Ledger ledger(0, &hash);
-  ledger.hear(1, past_setup({}, {20, 21}));
-  ledger.cut();
-  send(ledger, to_one, 20);
-  EXPECT_FALSE(ledger.difference());
-  send(ledger, to_one, 22);
-  ASSERT_TRUE(ledger.difference());
-  EXPECT_EQ(ledger.difference()->what, Ledger::Difference::What::content);
-  EXPECT_EQ(ledger.difference()->channel, to_one);
-  EXPECT_EQ(ledger.difference()->number, 2);
+  SenderLog log(0, &hash);
+  log.hear(1, past_setup({}, {20, 21}));
+  log.cut();
+  send(log, to_one, 20);
+  EXPECT_FALSE(log.difference());
+  send(log, to_one, 22);
+  ASSERT_TRUE(log.difference());
+  EXPECT_EQ(log.difference()->what, SenderLog::Difference::What::content);
+  EXPECT_EQ(log.difference()->channel, to_one);
+  EXPECT_EQ(log.difference()->number, 2);
 }
 
 TEST(LedgerOfANewcomer, notices_that_it_sends_more_in_the_setup) {
-  Ledger ledger(0, &hash);
-  ledger.hear(1, past_setup({10}, {}));
-  send(ledger, to_one, 10);
-  EXPECT_FALSE(send(ledger, to_one, 11).needed);
-  ASSERT_TRUE(ledger.difference());
-  EXPECT_EQ(ledger.difference()->what, Ledger::Difference::What::more);
+  SenderLog log(0, &hash);
+  log.hear(1, past_setup({10}, {}));
+  send(log, to_one, 10);
+  EXPECT_FALSE(send(log, to_one, 11).needed);
+  ASSERT_TRUE(log.difference());
+  EXPECT_EQ(log.difference()->what, SenderLog::Difference::What::more);
 }
 
 TEST(LedgerOfANewcomer, notices_that_it_sends_less_before_a_cut) {
-  Ledger ledger(0, &hash);
-  ledger.hear(1, past_setup({10, 11}, {}));
-  send(ledger, to_one, 10);
-  ledger.cut();
-  ASSERT_TRUE(ledger.difference());
-  EXPECT_EQ(ledger.difference()->what, Ledger::Difference::What::fewer);
-  EXPECT_EQ(ledger.difference()->number, 2);
+  SenderLog log(0, &hash);
+  log.hear(1, past_setup({10, 11}, {}));
+  send(log, to_one, 10);
+  log.cut();
+  ASSERT_TRUE(log.difference());
+  EXPECT_EQ(log.difference()->what, SenderLog::Difference::What::fewer);
+  EXPECT_EQ(log.difference()->number, 2);
 }
 
-TEST(Ledger, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_was_committed) {
-  Ledger ledger(0, &hash);
-  send(ledger, to_one, 1);
-  ledger.cut();
-  send(ledger, to_one, 2);
-  ledger.cut();
-  send(ledger, to_one, 3);
+TEST(SenderLog, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_was_committed) {
+  SenderLog log(0, &hash);
+  send(log, to_one, 1);
+  log.cut();
+  send(log, to_one, 2);
+  log.cut();
+  send(log, to_one, 3);
   std::vector<std::uint64_t> numbers;
-  for (const Ledger::Resent& resent : ledger.hear(1, Ledger(1, &hash).receipts_for(0)))
+  for (const SenderLog::Resent& resent : log.hear(1, SenderLog(1, &hash).receipts_for(0)))
     numbers.push_back(number_in(resent.bytes));
   EXPECT_THAT(numbers, ElementsAre(1, 3));
-  EXPECT_EQ(ledger.bytes(), 16);
+  EXPECT_EQ(log.bytes(), 16);
 }
 
-TEST(Ledger, sees_that_a_message_is_under_way) {
-  Ledger sender(0, &hash);
-  Ledger receiver(1, &hash);
+TEST(SenderLog, sees_that_a_message_is_under_way) {
+  SenderLog sender(0, &hash);
+  SenderLog receiver(1, &hash);
   send(sender, to_one, 1);
   EXPECT_NE(sender.balance() + receiver.balance(), 0);
   receive(receiver, {0, 0, 8}, 1);  // another tag
   EXPECT_NE(sender.balance() + receiver.balance(), 0);
   EXPECT_THAT(sender.sent_to(1), ElementsAre(std::pair(to_one, 1U)));
-  EXPECT_THAT(receiver.received_from(0), ElementsAre(std::pair(Ledger::Channel{0, 0, 8}, 1U)));
+  EXPECT_THAT(receiver.received_from(0), ElementsAre(std::pair(SenderLog::Channel{0, 0, 8}, 1U)));
 }
 
 TEST(LogMemory, gives_each_piece_a_place_of_its_own) {

@@ -9,16 +9,16 @@
 namespace {
 
 using namespace machines;
-using mend::first_plan;
+using mend::first_assignment;
 using mend::NodeId;
-using mend::Plan;
 using mend::Rank;
+using mend::RankAssignment;
 using mend::SparePlacement;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(FirstPlan, on_one_node_has_the_last_processes_wait) {
-  const Plan plan = first_plan(processes_on({0, 0, 0, 0, 0, 0}), 4);
+  const RankAssignment plan = first_assignment(processes_on({0, 0, 0, 0, 0, 0}), 4);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
   EXPECT_TRUE(plan.complete());
@@ -26,25 +26,25 @@ TEST(FirstPlan, on_one_node_has_the_last_processes_wait) {
 }
 
 TEST(FirstPlan, spreads_the_spares_over_the_nodes) {
-  const Plan plan = first_plan(processes_on({0, 0, 0, 1, 1, 1}), 4);
+  const RankAssignment plan = first_assignment(processes_on({0, 0, 0, 1, 1, 1}), 4);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 3, 4));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(2, 5));
 }
 
 TEST(FirstPlan, spreads_the_spares_when_processes_alternate_between_nodes) {
-  const Plan plan = first_plan(processes_on({0, 1, 0, 1, 0, 1}), 4);
+  const RankAssignment plan = first_assignment(processes_on({0, 1, 0, 1, 0, 1}), 4);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
 }
 
 TEST(FirstPlan, has_the_last_of_all_processes_wait_if_asked) {
-  const Plan plan = first_plan(processes_on({0, 0, 0, 1, 1, 1}), 4, 0, SparePlacement::last);
+  const RankAssignment plan = first_assignment(processes_on({0, 0, 0, 1, 1, 1}), 4, 0, SparePlacement::last);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
-  const Plan alternating = first_plan(processes_on({1, 0, 2, 1, 0, 2}), 3, 0, SparePlacement::last);
+  const RankAssignment alternating = first_assignment(processes_on({1, 0, 2, 1, 0, 2}), 3, 0, SparePlacement::last);
   EXPECT_THAT(workers(alternating.roster), ElementsAre(0, 1, 2));
   EXPECT_THAT(numbers(alternating.roster.spares), ElementsAre(3, 4, 5));
-  EXPECT_EQ(first_plan(processes_on({0, 1}), 3, 0, SparePlacement::last).vacant.size(), 1U);
+  EXPECT_EQ(first_assignment(processes_on({0, 1}), 3, 0, SparePlacement::last).vacant.size(), 1U);
 }
 
 std::vector<int> origins(const mend::Roster& roster) {
@@ -55,7 +55,7 @@ std::vector<int> origins(const mend::Roster& roster) {
 
 TEST(FirstPlan, leaves_each_rank_the_number_of_its_process_when_others_died_before_it) {
   const std::vector<mend::Placed> living{placed(0, 0), placed(2, 1), placed(4, 1), placed(5, 0), placed(6, 1)};
-  const Plan plan = first_plan(living, 4, 0, SparePlacement::last);
+  const RankAssignment plan = first_assignment(living, 4, 0, SparePlacement::last);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 4, 2, 5));
   EXPECT_THAT(origins(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(6));
@@ -64,7 +64,7 @@ TEST(FirstPlan, leaves_each_rank_the_number_of_its_process_when_others_died_befo
 
 TEST(FirstPlan, leaves_the_last_ranks_of_the_missing_vacant_when_there_are_too_few_spares) {
   const std::vector<mend::Placed> living{placed(1, 0), placed(3, 0), placed(4, 0)};
-  const Plan plan = first_plan(living, 4, 0, SparePlacement::last);
+  const RankAssignment plan = first_assignment(living, 4, 0, SparePlacement::last);
   EXPECT_THAT(workers(plan.roster), ElementsAre(4, 1, 3));
   EXPECT_THAT(origins(plan.roster), ElementsAre(0, 1, 3));
   EXPECT_THAT(plan.vacant, ElementsAre(Rank{2}));
@@ -72,40 +72,40 @@ TEST(FirstPlan, leaves_the_last_ranks_of_the_missing_vacant_when_there_are_too_f
 
 TEST(FirstPlan, takes_whole_nodes_for_spares_wherever_the_others_are) {
   const auto on_two_nodes = processes_on({1, 1, 0, 0});
-  EXPECT_THAT(numbers(first_plan(on_two_nodes, 2, 1, SparePlacement::last).roster.spares), ElementsAre(0, 1));
+  EXPECT_THAT(numbers(first_assignment(on_two_nodes, 2, 1, SparePlacement::last).roster.spares), ElementsAre(0, 1));
 }
 
 TEST(FirstPlan, takes_whole_nodes_for_spares_if_asked) {
-  const Plan plan = first_plan(processes_on({0, 0, 1, 1, 2, 2}), 4, 1);
+  const RankAssignment plan = first_assignment(processes_on({0, 0, 1, 1, 2, 2}), 4, 1);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
 }
 
 TEST(FirstPlan, spreads_the_spares_that_whole_nodes_do_not_hold) {
-  const Plan plan = first_plan(processes_on({0, 0, 1, 1, 2}), 3, 1);
+  const RankAssignment plan = first_assignment(processes_on({0, 0, 1, 1, 2}), 3, 1);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3, 4));
 }
 
 TEST(FirstPlan, leaves_work_to_a_spare_node_when_there_are_too_few_spares_to_fill_it) {
-  const Plan plan = first_plan(processes_on({0, 0, 1, 1}), 3, 1);
+  const RankAssignment plan = first_assignment(processes_on({0, 0, 1, 1}), 3, 1);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3));
 }
 
 TEST(FirstPlan, takes_a_spare_first_from_the_node_that_has_most_processes) {
-  const Plan plan = first_plan(processes_on({0, 1, 1, 1}), 3);
+  const RankAssignment plan = first_assignment(processes_on({0, 1, 1, 1}), 3);
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3));
 }
 
 TEST(FirstPlan, without_spares_has_everyone_work) {
-  const Plan plan = first_plan(processes_on({0, 1, 2}), 3);
+  const RankAssignment plan = first_assignment(processes_on({0, 1, 2}), 3);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
   EXPECT_THAT(plan.roster.spares, IsEmpty());
 }
 
 TEST(FirstPlan, with_too_few_processes_leaves_the_last_ranks_vacant) {
-  const Plan plan = first_plan(processes_on({0, 0}), 4);
+  const RankAssignment plan = first_assignment(processes_on({0, 0}), 4);
   EXPECT_FALSE(plan.complete());
   EXPECT_THAT(plan.vacant, ElementsAre(Rank{2}, Rank{3}));
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1));
@@ -113,7 +113,7 @@ TEST(FirstPlan, with_too_few_processes_leaves_the_last_ranks_vacant) {
 
 TEST(FirstPlan, keeps_identities_when_some_died_before_it) {
   const std::vector<mend::Placed> living{placed(0, 0), placed(2, 0), placed(5, 0)};
-  const Plan plan = first_plan(living, 2);
+  const RankAssignment plan = first_assignment(living, 2);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 2));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(5));
 }
@@ -125,7 +125,7 @@ TEST(FirstPlan, on_any_machine_gives_every_process_one_part_and_spreads_the_spar
     const auto size = std::uniform_int_distribution<std::size_t>(1, 14)(random);
     const auto ranks = std::uniform_int_distribution<int>(1, static_cast<int>(size))(random);
     const auto processes = processes_on(random_nodes(random, size));
-    const Plan plan = first_plan(processes, ranks);
+    const RankAssignment plan = first_assignment(processes, ranks);
 
     ASSERT_TRUE(plan.complete());
     ASSERT_EQ(plan.roster.size(), ranks);

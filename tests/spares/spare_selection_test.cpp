@@ -9,12 +9,12 @@
 namespace {
 
 using namespace machines;
-using mend::Loss;
+using mend::LostRank;
 using mend::NodeId;
-using mend::Plan;
 using mend::ProcessId;
 using mend::ProcessSet;
 using mend::Rank;
+using mend::RankAssignment;
 using mend::Replacement;
 using mend::Roster;
 using testing::ElementsAre;
@@ -42,44 +42,44 @@ Replacement replaced(int rank, std::uint32_t gone, std::uint32_t newcomer) {
   return {Rank{rank}, ProcessId{gone}, ProcessId{newcomer}};
 }
 
-TEST(Plan, of_no_deaths_changes_nothing) {
+TEST(RankAssignment, of_no_deaths_changes_nothing) {
   const Roster before = roster_of({0, 0, 1}, {1});
-  const Plan after = plan(before, {});
+  const RankAssignment after = assign_ranks(before, {});
   EXPECT_EQ(after.roster, before);
   EXPECT_THAT(after.replacements, IsEmpty());
   EXPECT_TRUE(after.complete());
 }
 
-TEST(Plan, prefers_a_spare_of_the_dead_ones_own_node) {
-  const Plan after = plan(roster_of({0, 1, 2}, {0, 0, 1}), dead({1}));
+TEST(RankAssignment, prefers_a_spare_of_the_dead_ones_own_node) {
+  const RankAssignment after = assign_ranks(roster_of({0, 1, 2}, {0, 0, 1}), dead({1}));
   EXPECT_THAT(after.replacements, ElementsAre(replaced(1, 1, 5)));
   EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3, 4));
 }
 
-TEST(Plan, else_takes_one_from_the_node_that_has_most) {
-  const Plan after = plan(roster_of({0, 1, 2}, {0, 1, 1}), dead({2}));
+TEST(RankAssignment, else_takes_one_from_the_node_that_has_most) {
+  const RankAssignment after = assign_ranks(roster_of({0, 1, 2}, {0, 1, 1}), dead({2}));
   EXPECT_THAT(after.replacements, ElementsAre(replaced(2, 2, 4)));
 }
 
-TEST(Plan, fills_several_ranks_in_rank_order) {
-  const Plan after = plan(roster_of({0, 0, 0, 0}, {0, 0}), dead({3, 1}));
+TEST(RankAssignment, fills_several_ranks_in_rank_order) {
+  const RankAssignment after = assign_ranks(roster_of({0, 0, 0, 0}, {0, 0}), dead({3, 1}));
   EXPECT_THAT(after.replacements, ElementsAre(replaced(1, 1, 4), replaced(3, 3, 5)));
   EXPECT_THAT(workers(after.roster), ElementsAre(0, 4, 2, 5));
 }
 
-TEST(Plan, drops_dead_spares) {
-  const Plan after = plan(roster_of({0, 0}, {0, 0, 0}), dead({2, 4}));
+TEST(RankAssignment, drops_dead_spares) {
+  const RankAssignment after = assign_ranks(roster_of({0, 0}, {0, 0, 0}), dead({2, 4}));
   EXPECT_THAT(after.replacements, IsEmpty());
   EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3));
 }
 
-TEST(Plan, does_not_call_a_dead_spare) {
-  const Plan after = plan(roster_of({0, 0}, {0, 0}), dead({1, 2}));
+TEST(RankAssignment, does_not_call_a_dead_spare) {
+  const RankAssignment after = assign_ranks(roster_of({0, 0}, {0, 0}), dead({1, 2}));
   EXPECT_THAT(after.replacements, ElementsAre(replaced(1, 1, 3)));
 }
 
-TEST(Plan, leaves_the_last_ranks_vacant_when_the_spares_run_out) {
-  const Plan after = plan(roster_of({0, 0, 0, 0}, {0}), dead({0, 2, 3}));
+TEST(RankAssignment, leaves_the_last_ranks_vacant_when_the_spares_run_out) {
+  const RankAssignment after = assign_ranks(roster_of({0, 0, 0, 0}, {0}), dead({0, 2, 3}));
   EXPECT_FALSE(after.complete());
   EXPECT_THAT(after.replacements, ElementsAre(replaced(0, 0, 4)));
   EXPECT_THAT(after.vacant, ElementsAre(Rank{2}, Rank{3}));
@@ -93,41 +93,41 @@ std::vector<int> origins(const Roster& roster) {
 
 constexpr mend::Policy shrinking{.shrink = true};
 
-TEST(Plan, gives_up_the_ranks_that_spares_do_not_suffice_for) {
-  const Plan after = plan(roster_of({0, 0, 0, 0}, {0}), dead({0, 2}), shrinking);
+TEST(RankAssignment, gives_up_the_ranks_that_spares_do_not_suffice_for) {
+  const RankAssignment after = assign_ranks(roster_of({0, 0, 0, 0}, {0}), dead({0, 2}), shrinking);
   EXPECT_TRUE(after.complete());
   EXPECT_THAT(after.replacements, ElementsAre(replaced(0, 0, 4)));
-  EXPECT_THAT(after.given_up, ElementsAre(Loss{Rank{2}, ProcessId{2}}));
+  EXPECT_THAT(after.given_up, ElementsAre(LostRank{Rank{2}, ProcessId{2}}));
   EXPECT_THAT(workers(after.roster), ElementsAre(4, 1, 3));
   EXPECT_THAT(origins(after.roster), ElementsAre(0, 1, 3));
 }
 
-TEST(Plan, does_not_call_spares_where_they_are_not_wanted) {
-  const Plan after = plan(roster_of({0, 0, 0}, {0}), dead({1}), {.spare = false, .shrink = true});
+TEST(RankAssignment, does_not_call_spares_where_they_are_not_wanted) {
+  const RankAssignment after = assign_ranks(roster_of({0, 0, 0}, {0}), dead({1}), {.spare = false, .shrink = true});
   EXPECT_THAT(after.replacements, IsEmpty());
   EXPECT_THAT(workers(after.roster), ElementsAre(0, 2));
   EXPECT_THAT(numbers(after.roster.spares), ElementsAre(3));
 }
 
-TEST(Plan, numbers_ranks_as_they_were_just_before_and_remembers_the_start) {
-  const Plan once = plan(roster_of({0, 0, 0, 0}, {}), dead({1}), shrinking);
-  const Plan twice = plan(once.roster, dead({1, 2}), shrinking);
-  EXPECT_THAT(twice.given_up, ElementsAre(Loss{Rank{1}, ProcessId{2}}));
+TEST(RankAssignment, numbers_ranks_as_they_were_just_before_and_remembers_the_start) {
+  const RankAssignment once = assign_ranks(roster_of({0, 0, 0, 0}, {}), dead({1}), shrinking);
+  const RankAssignment twice = assign_ranks(once.roster, dead({1, 2}), shrinking);
+  EXPECT_THAT(twice.given_up, ElementsAre(LostRank{Rank{1}, ProcessId{2}}));
   EXPECT_THAT(origins(twice.roster), ElementsAre(0, 3));
   EXPECT_EQ(twice.roster.now(Rank{3}), Rank{1});
   EXPECT_EQ(twice.roster.now(Rank{2}), std::nullopt);
 }
 
-TEST(Plan, does_not_give_up_all_ranks) {
-  const Plan after = plan(roster_of({0, 0}, {0}), dead({0, 1}), {.spare = false, .shrink = true});
+TEST(RankAssignment, does_not_give_up_all_ranks) {
+  const RankAssignment after = assign_ranks(roster_of({0, 0}, {0}), dead({0, 1}), {.spare = false, .shrink = true});
   EXPECT_FALSE(after.complete());
 }
 
-TEST(Plan, counts_who_held_a_rank_before) {
-  const Plan once = plan(roster_of({0, 0}, {0, 0}), dead({1}));
+TEST(RankAssignment, counts_who_held_a_rank_before) {
+  const RankAssignment once = assign_ranks(roster_of({0, 0}, {0, 0}), dead({1}));
   EXPECT_EQ(once.roster.seat(Rank{1}).predecessors, 1);
   EXPECT_EQ(once.roster.seat(Rank{0}).predecessors, 0);
-  const Plan twice = plan(once.roster, dead({1, 2}));
+  const RankAssignment twice = assign_ranks(once.roster, dead({1, 2}));
   EXPECT_EQ(twice.roster.seat(Rank{1}).predecessors, 2);
   EXPECT_EQ(twice.roster.seat(Rank{1}).holder.process, ProcessId{3});
 }
@@ -144,7 +144,7 @@ class Life {
   explicit Life(unsigned seed) : random_(seed) {
     const auto size = below(16) + 1;
     processes_ = processes_on(random_nodes(random_, size));
-    now_ = mend::first_plan(processes_, static_cast<int>(below(size) + 1)).roster;
+    now_ = mend::first_assignment(processes_, static_cast<int>(below(size) + 1)).roster;
   }
 
   /// Returns false if the job is over.
@@ -152,7 +152,7 @@ class Life {
     for (const mend::Placed& process : processes_) {
       if (below(6) == 0) dead_.insert(process.process);
     }
-    const Plan next = plan(now_, dead_);
+    const RankAssignment next = assign_ranks(now_, dead_);
     check(next);
     now_ = next.roster;
     return next.complete() && !testing::Test::HasFatalFailure() && dead_.size() < processes_.size();
@@ -163,7 +163,7 @@ class Life {
     return std::uniform_int_distribution<std::uint32_t>(0, static_cast<std::uint32_t>(bound) - 1)(random_);
   }
 
-  void check(const Plan& next) {
+  void check(const RankAssignment& next) {
     ASSERT_EQ(next.roster.size(), now_.size()) << "ranks keep their number";
     std::set<ProcessId> parts;
     std::map<int, Replacement> replaced;
@@ -191,7 +191,7 @@ class Life {
       ASSERT_TRUE(parts.insert(spare.process).second) << "nobody waits and plays";
     }
     ASSERT_TRUE(next.complete() || next.roster.spares.empty()) << "no rank stays vacant while a spare waits";
-    ASSERT_EQ(plan(now_, dead_).roster, next.roster) << "the same on every process";
+    ASSERT_EQ(assign_ranks(now_, dead_).roster, next.roster) << "the same on every process";
   }
 
   std::mt19937 random_;
@@ -200,7 +200,7 @@ class Life {
   ProcessSet dead_;
 };
 
-TEST(Plan, keeps_its_promises_through_any_life_of_a_job) {
+TEST(RankAssignment, keeps_its_promises_through_any_life_of_a_job) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     Life life(seed);
@@ -210,28 +210,28 @@ TEST(Plan, keeps_its_promises_through_any_life_of_a_job) {
   }
 }
 
-TEST(Plan, leaves_ranks_vacant_that_processes_may_be_started_for) {
+TEST(RankAssignment, leaves_ranks_vacant_that_processes_may_be_started_for) {
   const Roster before = roster_of({0, 0, 1}, {1});
-  const Plan after = plan(before, dead({0, 1}), {.spare = true, .spawn = true, .shrink = true});
+  const RankAssignment after = assign_ranks(before, dead({0, 1}), {.spare = true, .spawn = true, .shrink = true});
   EXPECT_THAT(after.replacements, ElementsAre(replaced(0, 0, 3)));
   EXPECT_THAT(after.vacant, ElementsAre(Rank{1}));
   EXPECT_THAT(after.given_up, IsEmpty());
   EXPECT_EQ(after.roster.seat(Rank{1}).holder.process, ProcessId{1}) << "who held it last";
 }
 
-TEST(Plan, gives_a_vacant_rank_to_the_process_that_was_started_for_it) {
+TEST(RankAssignment, gives_a_vacant_rank_to_the_process_that_was_started_for_it) {
   const Roster before = roster_of({0, 0, 1}, {});
-  Roster vacant = plan(before, dead({1}), {.spawn = true}).roster;
+  Roster vacant = assign_ranks(before, dead({1}), {.spawn = true}).roster;
   vacant.spares.push_back(placed(3, 0));
   const std::vector<ProcessId> living{{0}, {2}, {3}};
-  const Plan after = plan(vacant, vacant.absent(living), {.spare = false, .spawn = true});
+  const RankAssignment after = assign_ranks(vacant, vacant.absent(living), {.spare = false, .spawn = true});
   EXPECT_TRUE(after.complete());
   EXPECT_THAT(after.replacements, ElementsAre(replaced(1, 1, 3)));
 }
 
-TEST(Plan, gives_up_vacant_ranks_when_nobody_could_be_started) {
-  const Roster vacant = plan(roster_of({0, 0, 1}, {}), dead({1}), {.spawn = true, .shrink = true}).roster;
-  const Plan after = plan(vacant, vacant.absent({{0}, {2}}), {.spawn = false, .shrink = true});
+TEST(RankAssignment, gives_up_vacant_ranks_when_nobody_could_be_started) {
+  const Roster vacant = assign_ranks(roster_of({0, 0, 1}, {}), dead({1}), {.spawn = true, .shrink = true}).roster;
+  const RankAssignment after = assign_ranks(vacant, vacant.absent({{0}, {2}}), {.spawn = false, .shrink = true});
   EXPECT_EQ(after.roster.size(), 2);
   EXPECT_EQ(after.roster.seat(Rank{1}).origin, Rank{2});
 }

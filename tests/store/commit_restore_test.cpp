@@ -190,7 +190,7 @@ TEST_F(Stores, count_copies_that_come_while_the_application_goes_on) {
     restore_without_copies(epochs, data, victim);
     int any_protects = 1;
     while (any_protects != 0) {
-      epochs.store().go_on();
+      epochs.store().complete_pending();
       any_protects = epochs.store().is_redundant() ? 0 : 1;
       MPI_Allreduce(MPI_IN_PLACE, &any_protects, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }

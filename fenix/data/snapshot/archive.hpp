@@ -1,4 +1,4 @@
-// What a snapshot of a group says of itself, as bytes, and back.
+// The description of a snapshot of a group as bytes, and back.
 
 #pragma once
 

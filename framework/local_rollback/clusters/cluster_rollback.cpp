@@ -20,12 +20,12 @@ constexpr int words = sizeof(Told) / sizeof(std::uint64_t);
 
 }  // namespace
 
-void ClusterStanding::begin_job(const Roster& roster) {
+void ClusterRollback::begin_job(const Roster& roster) {
   by_origin_ = clusters_at_start(choice_, roster.nodes());
   edition_ = 1;
 }
 
-void ClusterStanding::adopt(const replay::Clusters& clusters, const Roster& roster, Epoch epoch) {
+void ClusterRollback::adopt(const replay::Clusters& clusters, const Roster& roster, Epoch epoch) {
   replay::Clusters by_origin = replay::single_ranks(static_cast<int>(by_origin_->size()));
   for (int& one : by_origin) one = -1 - one;  // of ranks that were given up
   for (std::size_t rank = 0; rank < clusters.size(); ++rank)
@@ -35,20 +35,20 @@ void ClusterStanding::adopt(const replay::Clusters& clusters, const Roster& rost
   life_ = epoch.value;  // all have come here together
 }
 
-void ClusterStanding::enter_body(const Roster& roster, Epoch epoch) {
+void ClusterRollback::enter_body(const Roster& roster, Epoch epoch) {
   ++entries_;
   life_.reset();
   if (epoch != Epoch{0}) return;
   for (const Seat& seat : roster.seats) told_.push_back({seat.holder.process, 1});
 }
 
-void ClusterStanding::begin_life(Epoch epoch) {
+void ClusterRollback::begin_life(Epoch epoch) {
   if (!life_) life_ = epoch.value;
 }
 
-ClusterStanding::Met ClusterStanding::meet(const Roster& roster, Rank self, Epoch epoch, std::uint64_t lost,
-                                           MPI_Comm comm) {
-  if (met_ == epoch) return Met::has_reentered;
+ClusterRollback::Decision ClusterRollback::decide(const Roster& roster, Rank self, Epoch epoch, std::uint64_t lost,
+                                                  MPI_Comm comm) {
+  if (met_ == epoch) return Decision::has_reentered;
   const auto ranks = static_cast<std::size_t>(roster.size());
   std::vector<Told> all(ranks);
   const Told own{life_ ? *life_ + 1 : 0, entries_, lost, edition_};
@@ -68,7 +68,7 @@ ClusterStanding::Met ClusterStanding::meet(const Roster& roster, Rank self, Epoc
   std::vector<replay::Life> lives;
   for (const Told& one : all) lives.push_back(one.lives == 0 ? replay::Life{} : replay::Life{one.lives - 1});
   const replay::Clusters of_ranks = clusters(roster);
-  const std::vector<bool> apart = replay::lives_apart(lives, of_ranks);
+  const std::vector<bool> apart = replay::ranks_that_go_back(lives, of_ranks);
   all_go_back_ = std::ranges::find(apart, true) != apart.end();
   for (std::size_t rank = 0; rank < ranks; ++rank)
     if (lives[rank] && !apart[rank]) all_go_back_ = false;
@@ -81,24 +81,24 @@ ClusterStanding::Met ClusterStanding::meet(const Roster& roster, Rank self, Epoc
   }
   if (told_.size() != now_.size()) told_ = now_;  // of what was before, the others know
   met_ = epoch;
-  return apart[static_cast<std::size_t>(self.value)] ? Met::goes_back : Met::goes_on;
+  return apart[static_cast<std::size_t>(self.value)] ? Decision::goes_back : Decision::goes_on;
 }
 
-replay::Clusters ClusterStanding::clusters(const Roster& roster) const {
+replay::Clusters ClusterRollback::clusters(const Roster& roster) const {
   if (!by_origin_) return replay::single_ranks(roster.size());
   replay::Clusters clusters;
   for (const Seat& seat : roster.seats) clusters.push_back(by_origin_->at(static_cast<std::size_t>(seat.origin.value)));
   return clusters;
 }
 
-std::vector<bool> ClusterStanding::mates(const Roster& roster, Rank self) const {
+std::vector<bool> ClusterRollback::mates(const Roster& roster, Rank self) const {
   const replay::Clusters of_ranks = clusters(roster);
   std::vector<bool> mates;
   for (const int one : of_ranks) mates.push_back(one == of_ranks[static_cast<std::size_t>(self.value)]);
   return mates;
 }
 
-bool ClusterStanding::is_back(Rank rank) const {
+bool ClusterRollback::is_back(Rank rank) const {
   const auto index = static_cast<std::size_t>(rank.value);
   return index < now_.size() && now_[index] != told_[index];
 }

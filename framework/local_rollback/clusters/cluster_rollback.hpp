@@ -1,4 +1,4 @@
-// What a process knows of the clusters of its job (replay/clusters/clusters.hpp), over all its entries of the body.
+// The clusters of the job, as this process knows them (replay/clusters/clusters.hpp), over all its entries of the body.
 //
 // In each recovery all ranks tell each other their lives. Survivors whose cluster goes back leave the body then, and
 // enter it again; the others wait for them where the new communicators are made.
@@ -18,16 +18,16 @@
 
 namespace mend {
 
-class ClusterStanding {
+class ClusterRollback {
  public:
-  /// The result of a meeting, for this rank.
-  enum class Met : std::uint8_t {
+  /// What this rank does in a recovery.
+  enum class Decision : std::uint8_t {
     goes_on,
     goes_back,     ///< it must leave the body, and enter it again
-    has_reentered  ///< it has met the others before it left the body
+    has_reentered  ///< it has told the others before it left the body
   };
 
-  explicit ClusterStanding(ClusterChoice choice) : choice_(std::move(choice)) {}
+  explicit ClusterRollback(ClusterChoice choice) : choice_(std::move(choice)) {}
 
   const ClusterChoice& choice() const { return choice_; }
 
@@ -37,8 +37,8 @@ class ClusterStanding {
   /// All tell each other their lives, once in a recovery: the others do not wait for a rank that has left the body
   /// after that. `lost`: the steps that this rank would lose if it went back now. Collective over `comm`, of all ranks
   /// of `roster`, whose errors are thrown.
-  Met meet(const Roster& roster, Rank self, Epoch epoch, std::uint64_t lost, MPI_Comm comm);
-  /// Returns true if no rank has stayed in its life at the last meeting, because clusters go back. Local.
+  Decision decide(const Roster& roster, Rank self, Epoch epoch, std::uint64_t lost, MPI_Comm comm);
+  /// Returns true if clusters go back, and no rank goes on where it is. Local.
   bool all_go_back() const { return all_go_back_; }
   /// This process enters the body, in this epoch: it has no life yet. Local.
   void enter_body(const Roster& roster, Epoch epoch);
@@ -50,17 +50,17 @@ class ClusterStanding {
   /// The clusters by traffic: the same on all ranks, which have committed together in this epoch. Local.
   void adopt(const replay::Clusters& clusters, const Roster& roster, Epoch epoch);
 
-  /// By rank: whether it is in the cluster of `self`. After meet(), or at the start. Local.
+  /// By rank: whether it is in the cluster of `self`. After decide(), or at the start. Local.
   std::vector<bool> mates(const Roster& roster, Rank self) const;
   /// By rank, the same. Local.
   replay::Clusters clusters(const Roster& roster) const;
 
-  /// Returns true if `rank` has gone back in the last recovery, or in an earlier one of which was_told() did not hear.
+  /// Returns true if `rank` has gone back since the last call of was_told().
   bool is_back(Rank rank) const;
   /// The last recovery has been told. Local.
   void was_told() { told_ = now_; }
-  /// How many steps the survivors of this rank's cluster have lost in the last recovery, at least; nothing if there
-  /// were none. Local.
+  /// Returns the least number of steps that a survivor of this rank's cluster has lost in the last recovery; nothing if
+  /// there were none. Local.
   std::optional<std::uint64_t> lost_by_mates() const { return lost_by_mates_; }
 
  private:

@@ -33,28 +33,28 @@ std::uint64_t LocalRollback::steps_since_version() const {
 
 /// Finds out who goes back. Throws ProcessFailure if this rank does: the others wait until it has entered the body
 /// again.
-void LocalRollback::meet() {
-  using Met = ClusterStanding::Met;
-  ClusterStanding& standing = engine_.cluster_standing();
+void LocalRollback::decide_who_goes_back() {
+  using Decision = ClusterRollback::Decision;
+  ClusterRollback& clusters = engine_.cluster_rollback();
   const World& world = engine_.world();
   const Rank self{session_.rank};
   const std::uint64_t lost = steps_since_version();
-  const Met met = world.epoch == Epoch{0}
-                      ? Met::goes_on
-                      : standing.meet(world.roster, self, world.epoch, lost, world.application.get());
-  if (options_.is_strict && met != Met::has_reentered && standing.all_go_back()) {
+  const Decision decision = world.epoch == Epoch{0}
+                                ? Decision::goes_on
+                                : clusters.decide(world.roster, self, world.epoch, lost, world.application.get());
+  if (options_.is_strict && decision != Decision::has_reentered && clusters.all_go_back()) {
     throw agreement::OrderError(
         "each cluster has lost a process, so no rank stays: with --mend-rollback local,strict the job ends");
   }
-  if (met == Met::goes_back) {
-    engine_.local_tally().computed_twice(self, lost);
+  if (decision == Decision::goes_back) {
+    engine_.rollback_counts().computed_twice(self, lost);
     goes_back_with_cluster_ = true;
     session_.comms = {MPI_COMM_NULL, MPI_COMM_NULL};
     leave();
   }
-  if (met == Met::has_reentered) counts_steps_ = false;
-  if (const auto by_mates = standing.lost_by_mates(); by_mates && is_newcomer_ && counts_steps_) {
-    engine_.local_tally().computed_twice(self, *by_mates);
+  if (decision == Decision::has_reentered) counts_steps_ = false;
+  if (const auto by_mates = clusters.lost_by_mates(); by_mates && is_newcomer_ && counts_steps_) {
+    engine_.rollback_counts().computed_twice(self, *by_mates);
     counts_steps_ = false;
   }
   take_mates();
@@ -63,9 +63,9 @@ void LocalRollback::meet() {
 /// Before a commit: all find the clusters by what they have sent each other since the last.
 void LocalRollback::choose_clusters() {
   chosen_.reset();
-  const ClusterStanding& standing = engine_.cluster_standing();
-  if (!standing.wants_traffic() || !has_restored()) return;
-  const std::vector<std::uint64_t> own = ledger_.bytes_sent(ranks_);
+  const ClusterRollback& clusters = engine_.cluster_rollback();
+  if (!clusters.wants_traffic() || !has_restored()) return;
+  const std::vector<std::uint64_t> own = sender_log_.bytes_sent(ranks_);
   replay::TrafficMatrix traffic(own.size() * own.size());
   call_mpi(
       [&] {
@@ -74,7 +74,7 @@ void LocalRollback::choose_clusters() {
       },
       "MPI_Allgather");
   if (std::ranges::all_of(traffic, [](std::uint64_t bytes) { return bytes == 0; })) return;
-  const int most = standing.choice().count == 0 ? std::max(1, ranks_ / 2) : standing.choice().count;
+  const int most = clusters.choice().count == 0 ? std::max(1, ranks_ / 2) : clusters.choice().count;
   chosen_ = replay::clusters_by_traffic(traffic, ranks_, most);
   price_ = replay::price_of(*chosen_, traffic);
 }
@@ -84,8 +84,7 @@ void LocalRollback::adopt_clusters() {
   if (!chosen_) return;
   const replay::Clusters clusters = *std::exchange(chosen_, std::nullopt);
   const World& world = engine_.world();
-  ClusterStanding& standing = engine_.cluster_standing();
-  standing.adopt(clusters, world.roster, world.epoch);
+  engine_.cluster_rollback().adopt(clusters, world.roster, world.epoch);
   take_mates();
   const auto permille = [](double share) { return static_cast<std::int64_t>(std::lround(1000 * share)); };
   trace::instant("clusters", {{"count", replay::count_of(clusters)},
@@ -102,9 +101,9 @@ void LocalRollback::adopt_clusters() {
 }
 
 void LocalRollback::take_mates() {
-  const std::vector<bool> mates = engine_.cluster_standing().mates(engine_.world().roster, Rank{session_.rank});
+  const std::vector<bool> mates = engine_.cluster_rollback().mates(engine_.world().roster, Rank{session_.rank});
   has_mates_ = std::ranges::count(mates, true) > 1;
-  ledger_.set_mates(mates);
+  sender_log_.set_mates(mates);
 }
 
 /// Mates tell each other what they have received, so that no copy is kept longer than needed.
@@ -112,7 +111,7 @@ void LocalRollback::exchange_acknowledgements() {
   if (!has_mates_) return;
   const ErrorsReturned quiet;  // a failure is met elsewhere
   const MPI_Comm comm = session_.comm(Traffic::collectives);
-  for (replay::Ledger::Acknowledgement& due : ledger_.take_acknowledgements()) {
+  for (replay::SenderLog::Acknowledgement& due : sender_log_.take_acknowledgements()) {
     Sent& sent = acknowledgements_.emplace_back(Sent{MPI_REQUEST_NULL, std::move(due.words)});
     PMPI_Isend(sent.words.data(), static_cast<int>(sent.words.size()), MPI_UINT64_T, due.to, acknowledgement_tag, comm,
                &sent.request);
@@ -121,7 +120,7 @@ void LocalRollback::exchange_acknowledgements() {
     int has_ended = 1;
     return PMPI_Test(&sent.request, &has_ended, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_ended != 0;
   });
-  if (ledger_.retained_bytes() < least_looked_for) return;
+  if (sender_log_.retained_bytes() < least_looked_for) return;
   bool has_come = false;
   for (;;) {
     int flag = 0;
@@ -133,10 +132,10 @@ void LocalRollback::exchange_acknowledgements() {
     if (PMPI_Recv(words.data(), count, MPI_UINT64_T, status.MPI_SOURCE, acknowledgement_tag, comm, MPI_STATUS_IGNORE) !=
         MPI_SUCCESS)
       break;
-    ledger_.acknowledged(status.MPI_SOURCE, words);
+    sender_log_.acknowledged(status.MPI_SOURCE, words);
     has_come = true;
   }
-  if (has_come && messages_.sends_have_ended()) ledger_.reuse_retained();
+  if (has_come && messages_.sends_have_ended()) sender_log_.reuse_retained();
 }
 
 /// The communicators of the epoch were revoked.

@@ -10,9 +10,8 @@
 // receives has come. A matched message (logged_matched.cpp) is received when it is matched; the application's handle is
 // one of mend's own, of a copy.
 //
-// A persistent request is one of MPI's own that sends to nobody, or receives from nobody: the application holds it from
-// its making to its end. Beneath a receive that was started is a request as above; a send is complete once it is
-// started.
+// The application's persistent request is an MPI request with MPI_PROC_NULL, which exists until the application frees
+// it. For a started receive, mend has a request as above; a send is complete once it is started.
 //
 // A rank that goes back receives from any source what has arrived, as replay/arrivals.hpp says, until it has sent all
 // that the others have. Its receives are posted to MPI when their source is chosen. If no order is known to be right,
@@ -47,7 +46,7 @@ namespace mend {
 
 class LoggedMessages {
  public:
-  /// How a send ends: when the copy is made, or as MPI_Send, or as MPI_Ssend.
+  /// The completion of a send: when the copy is made, or as MPI_Send, or as MPI_Ssend.
   enum class SendEnds : std::uint8_t { at_once, as_send, as_synchronous };
 
   /// A message of a non-blocking collective call that is to come.
@@ -58,13 +57,13 @@ class LoggedMessages {
     MPI_Datatype type;
   };
 
-  /// What the user is told about what is not covered: what does not cover it, and what to do instead.
+  /// The error text for a call that is not supported: the feature that does not support it, and the alternative.
   struct Words {
     std::string_view what;
     std::string_view instead;
   };
 
-  /// What receives from any source need: messages that come again do not come in the order of the first time.
+  /// For receives from any source: messages that are sent again do not come in the order of the first time.
   struct AnySource {
     std::function<bool()> is_behind;           ///< others have messages of this rank that it has not sent again
     std::function<void(std::string)> give_up;  ///< called with the reason when all ranks have to go back; throws
@@ -109,8 +108,8 @@ class LoggedMessages {
   int cancel(MPI_Request request);
   int probe(const Front& front, int from, int tag, int* flag, MPI_Status* status);
 
-  /// Puts what was begun in the place of persistent requests that have begun, so that MPI's own call can complete it,
-  /// and them in its place again.
+  /// Replaces started persistent requests by the requests that carry out their operations, so that MPI's own call can
+  /// complete them. The destructor puts the persistent requests back.
   class PersistentReplaced {
    public:
     PersistentReplaced(LoggedMessages& messages, std::span<MPI_Request> requests);
@@ -145,7 +144,7 @@ class LoggedMessages {
   int resend(MPI_Comm comm, int to, int tag, std::span<const std::byte> bytes);
   /// Posts the receives again that are not complete: those of `front`, or all. Local.
   void begin_epoch(const Front* front = nullptr);
-  /// What was begun on `front` and is not complete will not be: its requests end with an error. Local.
+  /// Ends all incomplete requests on `front` with an error. Local.
   void drop(const Front& front);
   /// Returns true if the call that ends now has completed a dropped request. Local.
   bool take_dropped() { return std::exchange(completed_dropped_, false); }
@@ -228,7 +227,7 @@ class LoggedMessages {
     int vain_polls = 0;    // since the rank has sent something
     bool is_over = false;  // it has sent all that the others have
   };
-  /// What a receive of a rank that goes back takes.
+  /// The message that a receive of a rank that goes back takes.
   struct Choice {
     int from;
     int tag;

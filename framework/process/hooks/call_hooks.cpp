@@ -74,7 +74,7 @@ using mend::MpiCall;
 using mend::of_the_library;
 
 int PMPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
   const InMpiCall call(MpiCall::send);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -89,7 +89,7 @@ int PMPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MP
 MEND_SAME_AS_PMPI(MPI_Send);
 
 int PMPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ssend)>("PMPI_Ssend");
   const InMpiCall call(MpiCall::ssend);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -104,7 +104,7 @@ int PMPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, M
 MEND_SAME_AS_PMPI(MPI_Ssend);
 
 int PMPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
   const InMpiCall call(MpiCall::recv);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -119,7 +119,7 @@ MEND_SAME_AS_PMPI(MPI_Recv);
 
 int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
                   MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv)>("PMPI_Sendrecv");
   const InMpiCall call(MpiCall::sendrecv);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -138,7 +138,7 @@ MEND_SAME_AS_PMPI(MPI_Sendrecv);
 
 int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                           MPI_Comm comm, MPI_Status* status) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv_replace)>("PMPI_Sendrecv_replace");
   const InMpiCall call(MpiCall::sendrecv_replace);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -157,7 +157,7 @@ int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int o
 MEND_SAME_AS_PMPI(MPI_Sendrecv_replace);
 
 int PMPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Probe)>("PMPI_Probe");
   const InMpiCall call(MpiCall::probe);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -224,7 +224,7 @@ int PMPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], M
 MEND_SAME_AS_PMPI(MPI_Waitsome);
 
 int PMPI_Barrier(MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Barrier)>("PMPI_Barrier");
   const InMpiCall call(MpiCall::barrier);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -236,7 +236,7 @@ int PMPI_Barrier(MPI_Comm comm) {
 MEND_SAME_AS_PMPI(MPI_Barrier);
 
 int PMPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Bcast)>("PMPI_Bcast");
   const InMpiCall call(MpiCall::bcast);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -248,7 +248,7 @@ int PMPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm)
 MEND_SAME_AS_PMPI(MPI_Bcast);
 
 int PMPI_Reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Reduce)>("PMPI_Reduce");
   const InMpiCall call(MpiCall::reduce);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -260,7 +260,7 @@ int PMPI_Reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op 
 MEND_SAME_AS_PMPI(MPI_Reduce);
 
 int PMPI_Allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
   const InMpiCall call(MpiCall::allreduce);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -272,7 +272,7 @@ int PMPI_Allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_
 MEND_SAME_AS_PMPI(MPI_Allreduce);
 
 int PMPI_Reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter)>("PMPI_Reduce_scatter");
   const InMpiCall call(MpiCall::reduce_scatter);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -284,7 +284,7 @@ int PMPI_Reduce_scatter(const void* out, void* in, const int counts[], MPI_Datat
 MEND_SAME_AS_PMPI(MPI_Reduce_scatter);
 
 int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter_block)>("PMPI_Reduce_scatter_block");
   const InMpiCall call(MpiCall::reduce_scatter_block);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -299,7 +299,7 @@ int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype
 MEND_SAME_AS_PMPI(MPI_Reduce_scatter_block);
 
 int PMPI_Scan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Scan)>("PMPI_Scan");
   const InMpiCall call(MpiCall::scan);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -311,7 +311,7 @@ int PMPI_Scan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op
 MEND_SAME_AS_PMPI(MPI_Scan);
 
 int PMPI_Exscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Exscan)>("PMPI_Exscan");
   const InMpiCall call(MpiCall::exscan);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -324,7 +324,7 @@ MEND_SAME_AS_PMPI(MPI_Exscan);
 
 int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
                 int root, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Gather)>("PMPI_Gather");
   const InMpiCall call(MpiCall::gather);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -341,7 +341,7 @@ MEND_SAME_AS_PMPI(MPI_Gather);
 
 int PMPI_Gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
                  const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
   const InMpiCall call(MpiCall::gatherv);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -356,7 +356,7 @@ MEND_SAME_AS_PMPI(MPI_Gatherv);
 
 int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
                  int root, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Scatter)>("PMPI_Scatter");
   const InMpiCall call(MpiCall::scatter);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -373,7 +373,7 @@ MEND_SAME_AS_PMPI(MPI_Scatter);
 
 int PMPI_Scatterv(const void* out, const int out_counts[], const int offsets[], MPI_Datatype out_type, void* in,
                   int in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Scatterv)>("PMPI_Scatterv");
   const InMpiCall call(MpiCall::scatterv);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -388,7 +388,7 @@ MEND_SAME_AS_PMPI(MPI_Scatterv);
 
 int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
                    MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Allgather)>("PMPI_Allgather");
   const InMpiCall call(MpiCall::allgather);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -405,7 +405,7 @@ MEND_SAME_AS_PMPI(MPI_Allgather);
 
 int PMPI_Allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
                     const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
   const InMpiCall call(MpiCall::allgatherv);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -420,7 +420,7 @@ MEND_SAME_AS_PMPI(MPI_Allgatherv);
 
 int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
                   MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Alltoall)>("PMPI_Alltoall");
   const InMpiCall call(MpiCall::alltoall);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -438,7 +438,7 @@ MEND_SAME_AS_PMPI(MPI_Alltoall);
 
 int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type, void* in,
                    const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
   const InMpiCall call(MpiCall::alltoallv);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -513,7 +513,7 @@ int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) 
 MEND_SAME_AS_PMPI(MPI_Request_get_status);
 
 int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);

@@ -38,7 +38,7 @@ using mend::of_the_library;
 #define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ibarrier)>("PMPI_Ibarrier");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -50,7 +50,7 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
 MEND_SAME_AS_PMPI(MPI_Ibarrier);
 
 int PMPI_Ibcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ibcast)>("PMPI_Ibcast");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -63,7 +63,7 @@ MEND_SAME_AS_PMPI(MPI_Ibcast);
 
 int PMPI_Ireduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
                  MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ireduce)>("PMPI_Ireduce");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -76,7 +76,7 @@ MEND_SAME_AS_PMPI(MPI_Ireduce);
 
 int PMPI_Iallreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                     MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iallreduce)>("PMPI_Iallreduce");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -89,7 +89,7 @@ MEND_SAME_AS_PMPI(MPI_Iallreduce);
 
 int PMPI_Iscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iscan)>("PMPI_Iscan");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -102,7 +102,7 @@ MEND_SAME_AS_PMPI(MPI_Iscan);
 
 int PMPI_Iexscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                  MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iexscan)>("PMPI_Iexscan");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -115,7 +115,7 @@ MEND_SAME_AS_PMPI(MPI_Iexscan);
 
 int PMPI_Ireduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                          MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ireduce_scatter)>("PMPI_Ireduce_scatter");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -128,7 +128,7 @@ MEND_SAME_AS_PMPI(MPI_Ireduce_scatter);
 
 int PMPI_Ireduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ireduce_scatter_block)>("PMPI_Ireduce_scatter_block");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -142,7 +142,7 @@ MEND_SAME_AS_PMPI(MPI_Ireduce_scatter_block);
 
 int PMPI_Igather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
                  int root, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Igather)>("PMPI_Igather");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -157,7 +157,7 @@ MEND_SAME_AS_PMPI(MPI_Igather);
 
 int PMPI_Igatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
                   const int offsets[], MPI_Datatype in_type, int root, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Igatherv)>("PMPI_Igatherv");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -170,7 +170,7 @@ MEND_SAME_AS_PMPI(MPI_Igatherv);
 
 int PMPI_Iscatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
                   int root, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iscatter)>("PMPI_Iscatter");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -185,7 +185,7 @@ MEND_SAME_AS_PMPI(MPI_Iscatter);
 
 int PMPI_Iscatterv(const void* out, const int out_counts[], const int offsets[], MPI_Datatype out_type, void* in,
                    int in_count, MPI_Datatype in_type, int root, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iscatterv)>("PMPI_Iscatterv");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -199,7 +199,7 @@ MEND_SAME_AS_PMPI(MPI_Iscatterv);
 
 int PMPI_Iallgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
                     MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -214,7 +214,7 @@ MEND_SAME_AS_PMPI(MPI_Iallgather);
 
 int PMPI_Iallgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
                      const int offsets[], MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iallgatherv)>("PMPI_Iallgatherv");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -227,7 +227,7 @@ MEND_SAME_AS_PMPI(MPI_Iallgatherv);
 
 int PMPI_Ialltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
                    MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ialltoall)>("PMPI_Ialltoall");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -244,7 +244,7 @@ MEND_SAME_AS_PMPI(MPI_Ialltoall);
 int PMPI_Ialltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type, void* in,
                     const int in_counts[], const int in_offsets[], MPI_Datatype in_type, MPI_Comm comm,
                     MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ialltoallv)>("PMPI_Ialltoallv");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -259,7 +259,7 @@ MEND_SAME_AS_PMPI(MPI_Ialltoallv);
 int PMPI_Ialltoallw(const void* out, const int out_counts[], const int out_offsets[], const MPI_Datatype out_types[],
                     void* in, const int in_counts[], const int in_offsets[], const MPI_Datatype in_types[],
                     MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ialltoallw)>("PMPI_Ialltoallw");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
@@ -274,7 +274,7 @@ MEND_SAME_AS_PMPI(MPI_Ialltoallw);
 int PMPI_Alltoallw(const void* out, const int out_counts[], const int out_offsets[], const MPI_Datatype out_types[],
                    void* in, const int in_counts[], const int in_offsets[], const MPI_Datatype in_types[],
                    MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Alltoallw)>("PMPI_Alltoallw");
   const mend::InMpiCall call(mend::MpiCall::alltoallw);
   if (auto* logged = mend::logged_calls_of(comm)) {

@@ -335,7 +335,7 @@ using mend::derive;
 using mend::of_the_library;
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_dup)>("PMPI_Comm_dup");
   if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_front(*logged, comm, nullptr, newcomm);
   return derive("MPI_Comm_dup", comm, newcomm, [&] { return library(comm, newcomm); });
@@ -343,7 +343,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
 MEND_SAME_AS_PMPI(MPI_Comm_dup);
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_dup_with_info)>("PMPI_Comm_dup_with_info");
   if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_front(*logged, comm, &info, newcomm);
   return derive("MPI_Comm_dup_with_info", comm, newcomm, [&] { return library(comm, info, newcomm); });
@@ -351,7 +351,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
 MEND_SAME_AS_PMPI(MPI_Comm_dup_with_info);
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_idup)>("PMPI_Comm_idup");
   if (auto* logged = mend::logged_calls_of(comm))
     return mend::dup_front_at_once(*logged, comm, nullptr, newcomm, request);
@@ -360,7 +360,7 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
 MEND_SAME_AS_PMPI(MPI_Comm_idup);
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_idup_with_info)>("PMPI_Comm_idup_with_info");
   if (auto* logged = mend::logged_calls_of(comm))
     return mend::dup_front_at_once(*logged, comm, &info, newcomm, request);
@@ -369,7 +369,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MP
 MEND_SAME_AS_PMPI(MPI_Comm_idup_with_info);
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_split)>("PMPI_Comm_split");
   if (auto* logged = mend::logged_calls_of(comm)) return mend::derive_front(*logged, comm, {color, key}, newcomm);
   return derive("MPI_Comm_split", comm, newcomm, [&] { return library(comm, color, key, newcomm); });
@@ -377,7 +377,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
 MEND_SAME_AS_PMPI(MPI_Comm_split);
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_split_type)>("PMPI_Comm_split_type");
   if (auto* logged = mend::logged_calls_of(comm))
     return mend::split_front_by_type(*logged, comm, split_type, key, newcomm);
@@ -386,7 +386,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 MEND_SAME_AS_PMPI(MPI_Comm_split_type);
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_create)>("PMPI_Comm_create");
   if (auto* logged = mend::logged_calls_of(comm)) return mend::create_front(*logged, comm, group, newcomm);
   return derive("MPI_Comm_create", comm, newcomm, [&] { return library(comm, group, newcomm); });
@@ -394,7 +394,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
 MEND_SAME_AS_PMPI(MPI_Comm_create);
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_create_group)>("PMPI_Comm_create_group");
   if (auto* logged = mend::logged_calls_of(comm))
     return mend::create_front_of_group(*logged, comm, group, tag, newcomm);
@@ -404,8 +404,8 @@ MEND_SAME_AS_PMPI(MPI_Comm_create_group);
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                           MPI_Comm* newintercomm) {
-  local_comm = mend::meant(local_comm);
-  peer_comm = mend::meant(peer_comm);
+  local_comm = mend::resolve(local_comm);
+  peer_comm = mend::resolve(peer_comm);
   static const auto library = of_the_library<decltype(&PMPI_Intercomm_create)>("PMPI_Intercomm_create");
   return derive("MPI_Intercomm_create", local_comm, newintercomm,
                 [&] { return library(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
@@ -413,7 +413,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 MEND_SAME_AS_PMPI(MPI_Intercomm_create);
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  intercomm = mend::meant(intercomm);
+  intercomm = mend::resolve(intercomm);
   static const auto library = of_the_library<decltype(&PMPI_Intercomm_merge)>("PMPI_Intercomm_merge");
   return derive("MPI_Intercomm_merge", intercomm, newintracomm, [&] { return library(intercomm, high, newintracomm); });
 }
@@ -421,7 +421,7 @@ MEND_SAME_AS_PMPI(MPI_Intercomm_merge);
 
 int PMPI_Cart_create(MPI_Comm old_comm, int ndims, const int dims[], const int periods[], int reorder,
                      MPI_Comm* comm_cart) {
-  old_comm = mend::meant(old_comm);
+  old_comm = mend::resolve(old_comm);
   static const auto library = of_the_library<decltype(&PMPI_Cart_create)>("PMPI_Cart_create");
   if (auto* logged = mend::logged_calls_of(old_comm))
     return mend::cart_front(*logged, old_comm, ndims, dims, periods, comm_cart);
@@ -443,7 +443,7 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
 MEND_SAME_AS_PMPI(MPI_Comm_disconnect);
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Cart_sub)>("PMPI_Cart_sub");
   if (auto* logged = mend::logged_calls_of(comm)) return mend::cart_sub_front(*logged, comm, remain_dims, new_comm);
   return derive("MPI_Cart_sub", comm, new_comm, [&] { return library(comm, remain_dims, new_comm); });
@@ -452,7 +452,7 @@ MEND_SAME_AS_PMPI(MPI_Cart_sub);
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
                       MPI_Comm* comm_graph) {
-  comm_old = mend::meant(comm_old);
+  comm_old = mend::resolve(comm_old);
   static const auto library = of_the_library<decltype(&PMPI_Graph_create)>("PMPI_Graph_create");
   if (auto* logged = mend::logged_calls_of(comm_old))
     return mend::graph_front(*logged, comm_old, nnodes, index, edges, comm_graph);
@@ -463,7 +463,7 @@ MEND_SAME_AS_PMPI(MPI_Graph_create);
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int nodes[], const int degrees[], const int targets[],
                            const int weights[], MPI_Info info, int reorder, MPI_Comm* newcomm) {
-  comm_old = mend::meant(comm_old);
+  comm_old = mend::resolve(comm_old);
   static const auto library = of_the_library<decltype(&PMPI_Dist_graph_create)>("PMPI_Dist_graph_create");
   if (auto* logged = mend::logged_calls_of(comm_old))
     return mend::distributed_front(*logged, comm_old, n, nodes, degrees, targets, weights, newcomm);
@@ -475,7 +475,7 @@ MEND_SAME_AS_PMPI(MPI_Dist_graph_create);
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
                                     int outdegree, const int destinations[], const int destweights[], MPI_Info info,
                                     int reorder, MPI_Comm* comm_dist_graph) {
-  comm_old = mend::meant(comm_old);
+  comm_old = mend::resolve(comm_old);
   static const auto library =
       of_the_library<decltype(&PMPI_Dist_graph_create_adjacent)>("PMPI_Dist_graph_create_adjacent");
   if (auto* logged = mend::logged_calls_of(comm_old)) {

@@ -73,7 +73,7 @@ using mend::of_the_library;
 
 int PMPI_Neighbor_allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                             MPI_Datatype in_type, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Neighbor_allgather)>("PMPI_Neighbor_allgather");
   const mend::InMpiCall call(mend::MpiCall::neighbor_allgather);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -86,7 +86,7 @@ MEND_SAME_AS_PMPI(MPI_Neighbor_allgather);
 
 int PMPI_Neighbor_allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
                              const int offsets[], MPI_Datatype in_type, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Neighbor_allgatherv)>("PMPI_Neighbor_allgatherv");
   const mend::InMpiCall call(mend::MpiCall::neighbor_allgatherv);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -99,7 +99,7 @@ MEND_SAME_AS_PMPI(MPI_Neighbor_allgatherv);
 
 int PMPI_Neighbor_alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                            MPI_Datatype in_type, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoall)>("PMPI_Neighbor_alltoall");
   const mend::InMpiCall call(mend::MpiCall::neighbor_alltoall);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -113,7 +113,7 @@ MEND_SAME_AS_PMPI(MPI_Neighbor_alltoall);
 int PMPI_Neighbor_alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type,
                             void* in, const int in_counts[], const int in_offsets[], MPI_Datatype in_type,
                             MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoallv)>("PMPI_Neighbor_alltoallv");
   const mend::InMpiCall call(mend::MpiCall::neighbor_alltoallv);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -127,7 +127,7 @@ MEND_SAME_AS_PMPI(MPI_Neighbor_alltoallv);
 int PMPI_Neighbor_alltoallw(const void* out, const int out_counts[], const MPI_Aint out_offsets[],
                             const MPI_Datatype out_types[], void* in, const int in_counts[],
                             const MPI_Aint in_offsets[], const MPI_Datatype in_types[], MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Neighbor_alltoallw)>("PMPI_Neighbor_alltoallw");
   const mend::InMpiCall call(mend::MpiCall::neighbor_alltoallw);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -140,7 +140,7 @@ MEND_SAME_AS_PMPI(MPI_Neighbor_alltoallw);
 
 int PMPI_Ineighbor_allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                              MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ineighbor_allgather)>("PMPI_Ineighbor_allgather");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return mend::exchange(*logged, comm, request, mend::same(out, out_count, out_type),
@@ -152,7 +152,7 @@ MEND_SAME_AS_PMPI(MPI_Ineighbor_allgather);
 
 int PMPI_Ineighbor_allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, const int in_counts[],
                               const int offsets[], MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ineighbor_allgatherv)>("PMPI_Ineighbor_allgatherv");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return mend::exchange(*logged, comm, request, mend::same(out, out_count, out_type),
@@ -164,7 +164,7 @@ MEND_SAME_AS_PMPI(MPI_Ineighbor_allgatherv);
 
 int PMPI_Ineighbor_alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                             MPI_Datatype in_type, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoall)>("PMPI_Ineighbor_alltoall");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return mend::exchange(*logged, comm, request, mend::equal(out, out_count, out_type),
@@ -177,7 +177,7 @@ MEND_SAME_AS_PMPI(MPI_Ineighbor_alltoall);
 int PMPI_Ineighbor_alltoallv(const void* out, const int out_counts[], const int out_offsets[], MPI_Datatype out_type,
                              void* in, const int in_counts[], const int in_offsets[], MPI_Datatype in_type,
                              MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoallv)>("PMPI_Ineighbor_alltoallv");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return mend::exchange(*logged, comm, request, mend::varying(out, out_counts, out_offsets, out_type),
@@ -191,7 +191,7 @@ int PMPI_Ineighbor_alltoallw(const void* out, const int out_counts[], const MPI_
                              const MPI_Datatype out_types[], void* in, const int in_counts[],
                              const MPI_Aint in_offsets[], const MPI_Datatype in_types[], MPI_Comm comm,
                              MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoallw)>("PMPI_Ineighbor_alltoallw");
   if (auto* logged = mend::logged_calls_of(comm)) {
     return mend::exchange(*logged, comm, request, mend::typed(out, out_counts, out_offsets, out_types),

@@ -97,7 +97,7 @@ bool is_in_place(MPI_Comm /*first*/) { return false; }
 #define MEND_PERSISTENT(name, beginning, given, comm, info, request, count, has_neighbours)                         \
   int P##name(MEND_PARAMETERS_##count(name)) {                                                                      \
     static const auto library = mend::of_the_library<decltype(&P##name)>("P" #name);                                \
-    comm = mend::meant(comm);                                                                                       \
+    comm = mend::resolve(comm);                                                                                     \
     if (auto* logged = mend::logged_calls_of(comm))                                                                 \
       return mend::make_persistent(*logged, *logged->front_of(comm), &P##beginning, request, mend::is_in_place(a0), \
                                    has_neighbours, MEND_ARGUMENTS_##given);                                         \

@@ -97,7 +97,7 @@ void intercept_refused_calls() {
   int function(MEND_PARAMETERS_##count(name)) {                                         \
     static const auto library = mend::of_the_library<decltype(&(function))>(#function); \
     static const auto recorded = mend::recorded_as(#name);                              \
-    return mend::refuse_or_call(#name, recorded, library, MEND_MEANT_##count);          \
+    return mend::refuse_or_call(#name, recorded, library, MEND_RESOLVE_##count);        \
   }                                                                                     \
   static_assert(std::tuple_size_v<mend::ParametersOf<decltype(name)>::As> == (count))
 #define MEND_REFUSE(name, count)        \

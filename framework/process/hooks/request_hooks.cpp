@@ -104,7 +104,7 @@ mend::LoggedCalls* owner_of_matched(MPI_Message message) {
 using mend::of_the_library;
 
 int PMPI_Rsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Rsend)>("PMPI_Rsend");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);
@@ -116,7 +116,7 @@ int PMPI_Rsend(const void* buf, int count, MPI_Datatype type, int to, int tag, M
 MEND_SAME_AS_PMPI(MPI_Rsend);
 
 int PMPI_Bsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Bsend)>("PMPI_Bsend");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);
@@ -128,7 +128,7 @@ int PMPI_Bsend(const void* buf, int count, MPI_Datatype type, int to, int tag, M
 MEND_SAME_AS_PMPI(MPI_Bsend);
 
 int PMPI_Isend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Isend)>("PMPI_Isend");
   if (auto* logged = mend::logged_calls_of(comm)) return begin_send(*logged, buf, count, type, to, tag, comm, request);
   return library(buf, count, type, to, tag, comm, request);
@@ -136,7 +136,7 @@ int PMPI_Isend(const void* buf, int count, MPI_Datatype type, int to, int tag, M
 MEND_SAME_AS_PMPI(MPI_Isend);
 
 int PMPI_Irsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Irsend)>("PMPI_Irsend");
   if (auto* logged = mend::logged_calls_of(comm)) return begin_send(*logged, buf, count, type, to, tag, comm, request);
   return library(buf, count, type, to, tag, comm, request);
@@ -144,7 +144,7 @@ int PMPI_Irsend(const void* buf, int count, MPI_Datatype type, int to, int tag, 
 MEND_SAME_AS_PMPI(MPI_Irsend);
 
 int PMPI_Ibsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ibsend)>("PMPI_Ibsend");
   if (auto* logged = mend::logged_calls_of(comm)) return begin_send(*logged, buf, count, type, to, tag, comm, request);
   return library(buf, count, type, to, tag, comm, request);
@@ -152,7 +152,7 @@ int PMPI_Ibsend(const void* buf, int count, MPI_Datatype type, int to, int tag, 
 MEND_SAME_AS_PMPI(MPI_Ibsend);
 
 int PMPI_Irecv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Irecv)>("PMPI_Irecv");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);
@@ -165,7 +165,7 @@ MEND_SAME_AS_PMPI(MPI_Irecv);
 
 int PMPI_Isendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
                    MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Isendrecv)>("PMPI_Isendrecv");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const Exchange exchange{out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag};
@@ -177,7 +177,7 @@ MEND_SAME_AS_PMPI(MPI_Isendrecv);
 
 int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                            MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Isendrecv_replace)>("PMPI_Isendrecv_replace");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const Exchange exchange{buf, count, type, to, out_tag, buf, count, type, from, in_tag};
@@ -188,7 +188,7 @@ int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int 
 MEND_SAME_AS_PMPI(MPI_Isendrecv_replace);
 
 int PMPI_Issend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Issend)>("PMPI_Issend");
   if (auto* logged = mend::logged_calls_of(comm))
     return begin_synchronous_send(*logged, buf, count, type, to, tag, comm, request);
@@ -198,7 +198,7 @@ MEND_SAME_AS_PMPI(MPI_Issend);
 
 int PMPI_Send_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                    MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Send_init)>("PMPI_Send_init");
   if (auto* logged = mend::logged_calls_of(comm))
     return make_persistent(*logged, buf, count, type, to, tag, comm, Ends::at_once, request);
@@ -208,7 +208,7 @@ MEND_SAME_AS_PMPI(MPI_Send_init);
 
 int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ssend_init)>("PMPI_Ssend_init");
   if (auto* logged = mend::logged_calls_of(comm))
     return make_persistent(*logged, buf, count, type, to, tag, comm, Ends::as_synchronous, request);
@@ -218,7 +218,7 @@ MEND_SAME_AS_PMPI(MPI_Ssend_init);
 
 int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Rsend_init)>("PMPI_Rsend_init");
   if (auto* logged = mend::logged_calls_of(comm))
     return make_persistent(*logged, buf, count, type, to, tag, comm, Ends::at_once, request);
@@ -228,7 +228,7 @@ MEND_SAME_AS_PMPI(MPI_Rsend_init);
 
 int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                     MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Bsend_init)>("PMPI_Bsend_init");
   if (auto* logged = mend::logged_calls_of(comm))
     return make_persistent(*logged, buf, count, type, to, tag, comm, Ends::at_once, request);
@@ -237,7 +237,7 @@ int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype type, int to, int t
 MEND_SAME_AS_PMPI(MPI_Bsend_init);
 
 int PMPI_Recv_init(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Recv_init)>("PMPI_Recv_init");
   if (auto* logged = mend::logged_calls_of(comm))
     return make_persistent(*logged, buf, count, type, from, tag, comm, std::nullopt, request);
@@ -285,7 +285,7 @@ int PMPI_Cancel(MPI_Request* request) {
 MEND_SAME_AS_PMPI(MPI_Cancel);
 
 int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Mprobe)>("PMPI_Mprobe");
   const mend::InMpiCall call(mend::MpiCall::mprobe);
   if (auto* logged = mend::logged_calls_of(comm)) {
@@ -297,7 +297,7 @@ int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Stat
 MEND_SAME_AS_PMPI(MPI_Mprobe);
 
 int PMPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  comm = mend::meant(comm);
+  comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Improbe)>("PMPI_Improbe");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::Front& front = *logged->front_of(comm);

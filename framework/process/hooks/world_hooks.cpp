@@ -27,7 +27,7 @@ void intercept_world() {}
 #define MEND_MEAN_BY(function, name, count)                                             \
   int function(MEND_PARAMETERS_##count(name)) {                                         \
     static const auto library = mend::of_the_library<decltype(&(function))>(#function); \
-    return library(MEND_MEANT_BY_##count);                                              \
+    return library(MEND_RESOLVE_TO_ASK_##count);                                        \
   }                                                                                     \
   static_assert(std::tuple_size_v<mend::ParametersOf<decltype(name)>::As> == (count))
 #define MEND_MEAN(name, count)        \

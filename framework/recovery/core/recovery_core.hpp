@@ -110,8 +110,8 @@ struct Begin {};
 struct BodyLeft {
   agreement::Motion motion;
   ExitCode code = ExitCode::ok;
-  bool progressed = false;  ///< this process has committed something in this epoch
-  bool thrived = false;     ///< it has committed more than once
+  bool progressed = false;       ///< this process has committed something in this epoch
+  bool committed_twice = false;  ///< it has committed more than once
 };
 /// The parked process was called, or a rank has died.
 struct Called {};
@@ -187,7 +187,7 @@ struct DecideJob {
   Intent intent;
   ExitCode code = ExitCode::ok;
   bool progressed = false;
-  bool thrived = false;
+  bool committed_twice = false;
 };
 /// Forgets the last candidate, and numbers the groups of the next.
 struct NewCandidate {};
@@ -360,15 +360,15 @@ struct Row {
 
 /// A recovery under way. The same on all processes that take part in it, whenever they joined.
 struct Course {
-  Roster before;               ///< the roster with which it began
-  ProcessSet dead;             ///< agreed deaths since the earlier recovery
-  int fruitless = 0;           ///< recoveries in a row without a commit in between, this one included
-  int rounds = 0;              ///< how often communicators were made
-  std::vector<Loss> given_up;  ///< ranks that were given up
-  bool in_vain = false;        ///< replacements for the dead would die as well
-  Row row;                     ///< the row that this recovery may continue
-  ProcessSet unable;           ///< members that could not start a process in this recovery
-  ProcessSet started;          ///< processes that the present host has started in it
+  Roster before;                   ///< the roster with which it began
+  ProcessSet dead;                 ///< agreed deaths since the earlier recovery
+  int without_commit = 0;          ///< recoveries in a row without a commit in between, this one included
+  int rounds = 0;                  ///< how often communicators were made
+  std::vector<LostRank> given_up;  ///< ranks that were given up
+  bool in_vain = false;            ///< replacements for the dead would die as well
+  Row row;                         ///< the row that this recovery may continue
+  ProcessSet unable;               ///< members that could not start a process in this recovery
+  ProcessSet started;              ///< processes that the present host has started in it
 
   /// The row with this recovery, if `all_dead` are all that have died in it. Pure.
   Row row_with(const ProcessSet& all_dead) const;
@@ -395,8 +395,8 @@ class BasicCore {
   /// The rank of a process in the plan for the candidate.
   std::optional<Rank> planned_rank(ProcessId process) const { return plan_->roster.rank_of(process); }
   int spawn_tries() const { return setup_.spawn_tries; }
-  /// Returns true if too many recoveries were fruitless, so that no new process is started.
-  bool out_of_tries() const { return course_.fruitless > setup_.spawn_tries; }
+  /// Returns true if too many recoveries were without_commit, so that no new process is started.
+  bool out_of_tries() const { return course_.without_commit > setup_.spawn_tries; }
   /// The row of recoveries that this one belongs to, by the deaths that are agreed on.
   Row row() const { return course_.row_with(course_.dead); }
   /// Returns true if the row is so long that no new process is started, although there were commits.
@@ -448,7 +448,7 @@ class BasicCore {
   void go_on(Actions& actions);
   void enter_epoch(Actions& actions);
   void descend_ladder(Actions& actions);
-  Ending vacancy() const { return course_.in_vain ? Ending::rank_fails : Ending::nobody_left; }
+  Ending ending_without_processes() const { return course_.in_vain ? Ending::rank_fails : Ending::nobody_left; }
   void judge_host();
   void exclude_host();
   bool someone_can_host() const;
@@ -475,14 +475,14 @@ class BasicCore {
   Intent intent_ = Intent::follow;
   ExitCode code_ = ExitCode::ok;
   bool progressed_ = false;
-  bool thrived_ = false;
+  bool committed_twice_ = false;
 
   // of a recovery
   Course course_;
   Policy policy_;        // the remaining means to fill vacant ranks
   bool saving_ = false;  // the job is about to end, and the remaining data are being saved to disk
   std::vector<ProcessId> candidate_;
-  std::optional<Plan> plan_;
+  std::optional<RankAssignment> plan_;
   std::size_t failed_shrinks_ = 0;
   bool broken_ = false;  // the last split, by an error of this process
   bool hosting_ = false;

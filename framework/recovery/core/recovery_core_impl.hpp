@@ -54,7 +54,7 @@ void BasicCore<Rules>::on(const BodyLeft& left, Actions& actions) {
   if (failed && keeps(Rule::revoke_when_leaving)) interrupt(actions);
   code_ = left.code;
   progressed_ = left.progressed;
-  thrived_ = left.thrived;
+  committed_twice_ = left.committed_twice;
   state_ = State::balloting;
   actions.push_back(CastBallot{left.motion});
 }
@@ -95,7 +95,7 @@ template <class Rules>
 void BasicCore<Rules>::decide(Intent intent, Actions& actions) {
   state_ = State::deciding;
   const ExitCode code = intent == Intent::abandon ? code_ : ExitCode::ok;
-  actions.push_back(DecideJob{intent, code, progressed_, thrived_});
+  actions.push_back(DecideJob{intent, code, progressed_, committed_twice_});
 }
 
 template <class Rules>
@@ -103,7 +103,7 @@ void BasicCore<Rules>::on(const Decided& decided, Actions& actions) {
   const JobDecision& decision = decided.decision;
   if (decision.what == Intent::recover) return begin_recovery(decision, actions);
   if (decision.what == Intent::finish) return end(ExitCode::ok, Ending::finished, actions);
-  end(decision.code, saving_ ? vacancy() : Ending::abandoned, actions);
+  end(decision.code, saving_ ? ending_without_processes() : Ending::abandoned, actions);
 }
 
 template <class Rules>
@@ -118,9 +118,9 @@ template <class Rules>
 void BasicCore<Rules>::begin_recovery(const JobDecision& decision, Actions& actions) {
   held_rank_ = rank_.has_value();
   if (!saving_) {
-    const int fruitless = decision.progressed ? 1 : course_.fruitless + 1;
-    const bool follows = !decision.thrived && !course_.before.seats.empty();
-    course_ = Course{position_.roster, {}, fruitless, 0, {}, decision.in_vain, follows ? row() : Row{}, {}, {}};
+    const int without_commit = decision.progressed ? 1 : course_.without_commit + 1;
+    const bool follows = !decision.committed_twice && !course_.before.seats.empty();
+    course_ = Course{position_.roster, {}, without_commit, 0, {}, decision.in_vain, follows ? row() : Row{}, {}, {}};
     policy_ = setup_.policy;
     if (course_.in_vain) policy_.spare = policy_.spawn = false;
   }
@@ -195,13 +195,13 @@ void BasicCore<Rules>::make_plan(Actions& actions) {
     std::ranges::copy_if(introduced_, std::back_inserter(living), [&](const Placed& placed) {
       return std::ranges::find(candidate_, placed.process) != candidate_.end();
     });
-    plan_ = first_plan(living, first_ranks_, setup_.spare_nodes, setup_.placement);
+    plan_ = first_assignment(living, first_ranks_, setup_.spare_nodes, setup_.placement);
     if (policy_.shrink) plan_->vacant.clear();
   } else {
     ProcessSet dead = course_.dead;
     dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));
     if (course_.row_with(dead).length > setup_.spawn_tries) policy_.spawn = false;
-    plan_ = plan(position_.roster, position_.roster.absent(candidate_), policy_);
+    plan_ = assign_ranks(position_.roster, position_.roster.absent(candidate_), policy_);
   }
   broken_ = false;
   if (!plan_->complete())
@@ -271,7 +271,7 @@ void BasicCore<Rules>::enter_epoch(Actions& actions) {
   const bool first = position_.epoch == Epoch{0};
   rank_ = position_.roster.rank_of(setup_.self);
   interrupted_ = false;
-  progressed_ = thrived_ = false;
+  progressed_ = committed_twice_ = false;
   code_ = ExitCode::ok;
   if (!rank_) {
     state_ = State::parked;
@@ -294,7 +294,7 @@ void BasicCore<Rules>::descend_ladder(Actions& actions) {
     return someone_can_host() ? recruit(actions) : try_without_newcomer(actions);
   }
   if (!setup_.disk || first_world() || !keeps(Rule::save_before_ending))
-    return end(ExitCode::unrecoverable, vacancy(), actions);
+    return end(ExitCode::unrecoverable, ending_without_processes(), actions);
   saving_ = true;
   policy_ = policy_for_saving();
   failed_shrinks_ = 0;
@@ -506,8 +506,8 @@ void BasicCore<Rules>::add_to(transport::Fingerprint& print) const {
             std::uint64_t{progressed_} << 10U | std::uint64_t{saving_} << 11U | std::uint64_t{hosting_} << 12U |
             std::uint64_t{policy_.spawn} << 13U | std::uint64_t{policy_.shrink} << 14U |
             std::uint64_t{policy_.spare} << 15U | std::uint64_t{course_.in_vain} << 16U |
-            std::uint64_t{thrived_} << 17U);
-  print.add(static_cast<std::uint64_t>(course_.fruitless));
+            std::uint64_t{committed_twice_} << 17U);
+  print.add(static_cast<std::uint64_t>(course_.without_commit));
   print.add(static_cast<std::uint64_t>(course_.row.length));
   for (const Rank rank : course_.row.ranks) print.add(static_cast<std::uint64_t>(rank.value));
   print.add(course_.dead.size());

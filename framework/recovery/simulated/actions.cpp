@@ -44,8 +44,8 @@ void RecoverySimulation::perform(ProcessId process, const CastBallot& action) {
 }
 
 void RecoverySimulation::perform(ProcessId process, const DecideJob& action) {
-  Foretold everyone;
-  decide_job(everyone, action.intent, action.code, action.progressed, false, false, action.thrived);
+  FixedOutcome everyone;
+  decide_job(everyone, action.intent, action.code, action.progressed, false, false, action.committed_twice);
   at(process).wait = Process::Wait::agreement;
   contribute(process, {at(process).base, false}, everyone.contributed);
 }

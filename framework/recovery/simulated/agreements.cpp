@@ -61,13 +61,13 @@ void RecoverySimulation::decided(ProcessId process, GroupKey key, const agreemen
   one.wait = Process::Wait::nothing;
   if (one.restoring || one.core->state() == State::balloting) {
     const agreement::Motion motion = one.restoring ? agreement::Motion::restore : one.motion;
-    const auto ruling = agreement::Ballot(std::make_unique<Foretold>(outcome), Rank{0}, 1).cast(motion, true);
+    const auto ruling = agreement::Ballot(std::make_unique<FixedOutcome>(outcome), Rank{0}, 1).cast(motion, true);
     if (ruling == agreement::Ruling::recover || ruling == agreement::Ruling::abandon) one.closed = ruling;
     if (one.restoring) return restore_ends(process, ruling);
     return drive(process, Ruled{ruling, one.detector->known_dead()});
   }
   if (one.core->state() == State::deciding) {
-    Foretold everyone(outcome);
+    FixedOutcome everyone(outcome);
     return drive(process, Decided{decide_job(everyone, Intent::follow)});
   }
   drive(process, Agreed{outcome});

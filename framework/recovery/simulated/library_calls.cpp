@@ -39,7 +39,7 @@ std::vector<LibraryStep> steps_of(Call call, std::size_t members) {
       }
       break;
     case Call::connect:  // who the newcomer is; then a communicator between all and it
-      steps.push_back({Kind::broadcast, sizeof(Acquaintance)});
+      steps.push_back({Kind::broadcast, sizeof(DetectorPeer)});
       steps.push_back({Kind::invitation, members * sizeof(Placed)});
       steps.push_back({Kind::broadcast, 64});
       add_creation(steps, Kind::allreduce);

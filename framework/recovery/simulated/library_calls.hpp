@@ -1,4 +1,4 @@
-// What the MPI library does inside its calls, as steps that all members of a communicator take together: a model after
+// The MPI library inside its calls, as steps that all members of a communicator take together: a model after
 // Open MPI 5.0 (ompi/communicator/comm.c, comm_cid.c, ft/comm_ft.c), as far as messages go.
 
 #pragma once
@@ -38,7 +38,7 @@ struct LibraryStep {
 /// The steps of a call among `members` processes. Pure.
 std::vector<LibraryStep> steps_of(Call call, std::size_t members);
 
-/// How many rounds an exchange among so many takes.
+/// Returns the number of rounds of an exchange among so many.
 std::uint32_t rounds_among(std::size_t members);
 
 /// The members of a communicator, by rank: the same at all of them.

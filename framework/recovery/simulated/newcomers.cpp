@@ -32,14 +32,14 @@ void RecoverySimulation::call_host(ProcessId guest) {
   at(guest).has_called = true;
   at(guest).since = now(guest);
   enter_phase(guest, Phase::start);
-  send(guest, at(guest).host, Note{Note::Kind::guest, no_comm, 0, acquaintances, 32});
+  send(guest, at(guest).host, Note{Note::Kind::guest, no_comm, 0, known_peers, 32});
 }
 
 /// Tells the next newcomer who is in the job.
 void RecoverySimulation::bear(ProcessId host) {
   Process& one = at(host);
   const ProcessId newcomer = one.waiting.front();
-  const ByteCount bytes = one.core->position().members.size() * sizeof(Acquaintance);
+  const ByteCount bytes = one.core->position().members.size() * sizeof(DetectorPeer);
   send(host, newcomer, Note{Note::Kind::guest, no_comm, 0, introduction, bytes});
 }
 
@@ -54,7 +54,7 @@ void RecoverySimulation::let_in(ProcessId host) {
   guest.course = {};
   guest.course.before = one.core->course().before;
   guest.course.dead = one.core->course().dead;
-  guest.course.fruitless = one.core->course().fruitless;
+  guest.course.without_commit = one.core->course().without_commit;
   guest.course.row = one.core->course().row;
   guest.course.unable = one.core->course().unable;
   guest.course.started = one.core->course().started;
@@ -91,7 +91,7 @@ void RecoverySimulation::perform(ProcessId process, const Admit& action) {
 void RecoverySimulation::guest_hears(ProcessId process, ProcessId from, const Note& note) {
   Process& one = at(process);
   switch (note.round) {
-    case acquaintances:  // the host: a process has called
+    case known_peers:  // the host: a process has called
       if (one.wait == Process::Wait::guest && !one.waiting.empty() && one.waiting.front() == from) bear(process);
       return;
     case introduction:
@@ -102,7 +102,7 @@ void RecoverySimulation::guest_hears(ProcessId process, ProcessId from, const No
         return drive(process, NewcomerCalled{from});
       }
       one.detector.emplace(process, options_.timing);
-      return send(process, from, Note{Note::Kind::guest, no_comm, 0, introduction, sizeof(Acquaintance)});
+      return send(process, from, Note{Note::Kind::guest, no_comm, 0, introduction, sizeof(DetectorPeer)});
     case invitation:
       enter_phase(process, Phase::connect);
       return send(process, from, Note{Note::Kind::step, note.comm, note.number, 0, 64});

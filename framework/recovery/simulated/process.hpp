@@ -13,7 +13,7 @@
 namespace mend::recovery {
 
 using agreement::ballot_contribution;
-using agreement::Foretold;
+using agreement::FixedOutcome;
 
 inline constexpr CommId no_comm = ~CommId{0};
 
@@ -104,10 +104,10 @@ struct RecoverySimulation::Process {
   std::optional<SimulatedTime> done;
 };
 
-/// What a host says to a newcomer, and what that answers, by round.
-enum GuestRound : std::uint32_t { acquaintances, introduction, invitation, greeting, admission };
+/// The messages between a host and a newcomer, by round.
+enum GuestRound : std::uint32_t { known_peers, introduction, invitation, greeting, admission };
 
-/// What the ranks do, the same for all: each computes it for itself, here it is computed once.
+/// The work of the ranks, the same for all: each computes it for itself, here it is computed once.
 struct RecoverySimulation::RestoreParts {
   static constexpr std::size_t count = 2;  // everyone gets what it lacks; then all is redundant again
   ByteCount inventory = 0;                 // of the rank that has most to tell

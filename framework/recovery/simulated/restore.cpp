@@ -28,8 +28,8 @@ const RecoverySimulation::RestoreParts& RecoverySimulation::restore_parts(CommId
   std::vector<std::uint64_t> told(roster.seats.size(), 2);  // numbers
   std::vector<std::vector<std::pair<const Stripe*, std::size_t>>> kept(static_cast<std::size_t>(before));
   for (const Stripe& stripe : stripes) {
-    for (std::size_t row = 0; row < stripe.keepers.size(); ++row) {
-      kept[static_cast<std::size_t>(stripe.keepers[row].value)].emplace_back(&stripe, row);
+    for (std::size_t row = 0; row < stripe.holders.size(); ++row) {
+      kept[static_cast<std::size_t>(stripe.holders[row].value)].emplace_back(&stripe, row);
     }
   }
   for (int r = 0; r < roster.size(); ++r) {

@@ -34,7 +34,7 @@ namespace mend::recovery {
 
 using transport::SimulatedTime;
 
-/// How the processes that die are found.
+/// The way in which deaths are found.
 enum class Finding : std::uint8_t {
   told,     ///< the kernel or the runtime tells the process that observes the dead one
   silence,  ///< nobody does: a node is lost or a process hangs, and the time-out finds it
@@ -58,7 +58,7 @@ struct SimulationOptions {
   std::uint64_t seed = 1;
 };
 
-/// Where a process is in a recovery. Those from `settle` to `admit` may come more than once.
+/// The state of a process in a recovery. Those from `settle` to `admit` may come more than once.
 enum class Phase : std::uint8_t {
   detect,     ///< until it hears of a death or a revocation
   interrupt,  ///< until it has left the body
@@ -81,7 +81,7 @@ enum class Phase : std::uint8_t {
 inline constexpr std::size_t phases = static_cast<std::size_t>(Phase::over) + 1;
 const char* name_of(Phase phase);
 
-/// What a phase took.
+/// The cost of a phase.
 struct PhaseCost {
   SimulatedTime time{0};     ///< of the survivor that is the last to have its data
   std::uint32_t rounds = 0;  ///< messages, each sent after the one before had come, on the way to its end
@@ -100,12 +100,13 @@ class RecoverySimulation {
   /// Until all ranks are in the body again with their data, or the job has ended.
   void run();
 
-  /// What is wrong at the end, if anything: a process that never gets on, different rosters, a living process that is
+  /// The error at the end, if any: a process that never gets on, different rosters, a living process that is
   /// held dead, a rank without a process.
   std::optional<std::string> verdict() const;
   /// Why the job has ended, if it did.
   std::optional<End> end() const { return end_; }
-  /// Whether processes have ended because too few of the others answered, as on the smaller side of a cut network.
+  /// Returns true if processes have ended because too few of the others answered, as on the smaller side of a cut
+  /// network.
   bool was_cut_off() const { return was_cut_off_; }
   /// Ranks whose data is lost, or nothing.
   const std::vector<Rank>& lost() const { return lost_; }

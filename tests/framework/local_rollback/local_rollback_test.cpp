@@ -409,7 +409,7 @@ TEST(CheckDeterminism, says_of_each_rank_that_it_sends_the_same_again) {
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   for (const int rank : {0, 1})
     EXPECT_THAT(end.errors, testing::ContainsRegex(fmt::format(
-                                "rank {} is send-deterministic: [0-9]+ messages came again as the first time", rank)));
+                                "rank {} is send-deterministic: [0-9]+ messages were the same when sent again", rank)));
   EXPECT_THAT(end.errors, testing::Not(HasSubstr("rank 2 is send-deterministic")));
   ASSERT_THAT(said(end), SizeIs(4));
 }

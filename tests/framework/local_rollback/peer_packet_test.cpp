@@ -5,7 +5,7 @@
 namespace mend {
 namespace {
 
-using Phase = replay::Ledger::Phase;
+using Phase = replay::SenderLog::Phase;
 
 PeerPacket full_packet() {
   PeerPacket packet;

@@ -7,19 +7,19 @@
 
 namespace {
 
-using mend::LocalTally;
 using mend::Rank;
+using mend::RollbackCounts;
 
-TEST(LocalTally, says_nothing_if_nobody_went_back) {
-  LocalTally tally;
+TEST(RollbackCounts, says_nothing_if_nobody_went_back) {
+  RollbackCounts tally;
   EXPECT_EQ(tally.to_string(), "");
   tally.begin(3);
   tally.has_logged(5 << 20);
   EXPECT_EQ(tally.to_string(), "");
 }
 
-TEST(LocalTally, says_who_went_back_how_often_and_what_that_cost) {
-  LocalTally tally;
+TEST(RollbackCounts, says_who_went_back_how_often_and_what_that_cost) {
+  RollbackCounts tally;
   tally.begin(4);
   tally.go_back(std::array{Rank{1}, Rank{3}}, 4);
   tally.go_back(std::array{Rank{1}}, 27);
@@ -32,11 +32,11 @@ TEST(LocalTally, says_who_went_back_how_often_and_what_that_cost) {
             "logged 1.5 MiB at most");
 }
 
-TEST(LocalTally, is_right_when_the_larger_of_each_number_is_taken) {
-  LocalTally old;
+TEST(RollbackCounts, is_right_when_the_larger_of_each_number_is_taken) {
+  RollbackCounts old;
   old.begin(2);
   old.go_back(std::array{Rank{0}}, 3);
-  LocalTally of_newcomer;
+  RollbackCounts of_newcomer;
   of_newcomer.begin(2);
   std::ranges::transform(old.words(), of_newcomer.words(), of_newcomer.words().begin(),
                          [](auto one, auto other) { return std::max(one, other); });

@@ -73,8 +73,8 @@ void System<Rules>::perform(std::size_t p, const CastBallot& action, std::string
 
 template <class Rules>
 void System<Rules>::perform(std::size_t p, const DecideJob& action, std::string*) {
-  Foretold stub;
-  decide_job(stub, action.intent, action.code, action.progressed, knows_fault(p), false, action.thrived);
+  FixedOutcome stub;
+  decide_job(stub, action.intent, action.code, action.progressed, knows_fault(p), false, action.committed_twice);
   enter(p, nodes_[p]->base, Op::agree, tag_of(p), stub.contributed);
 }
 

@@ -14,7 +14,7 @@
 namespace mend::recovery {
 
 using agreement::ballot_contribution;
-using agreement::Foretold;
+using agreement::FixedOutcome;
 
 enum class Stage : std::uint8_t { unborn, at_line, admitted };
 

@@ -210,13 +210,13 @@ bool System<Rules>::hear(std::size_t p, const Point& point, bool knows_all, std:
   if (node.restoring || node.core->state() == State::balloting) {
     const agreement::Motion motion = node.restoring ? agreement::Motion::restore : node.motion;
     const agreement::Ruling ruling =
-        agreement::Ballot(std::make_unique<Foretold>(outcome), Rank{0}, 1).cast(motion, true);
+        agreement::Ballot(std::make_unique<FixedOutcome>(outcome), Rank{0}, 1).cast(motion, true);
     if (ruling == agreement::Ruling::recover || ruling == agreement::Ruling::abandon) node.closed = ruling;
     if (node.restoring) return restored(p, ruling, point.data, cut, told);
     return feed(p, ruled(p, ruling, knows_all), cut, told);
   }
   if (node.core->state() == State::deciding) {
-    Foretold stub(outcome);
+    FixedOutcome stub(outcome);
     return feed(p, Decided{decide_job(stub, Intent::follow)}, cut, told);
   }
   return feed(p, Agreed{outcome}, cut, told);

@@ -13,7 +13,7 @@
 namespace {
 
 using mend::DeathCause;
-using mend::Loss;
+using mend::LostRank;
 using mend::Milliseconds;
 using mend::ProcessId;
 using mend::Rank;
@@ -92,7 +92,7 @@ TEST(ARankThatDiesAgain, is_the_programs_fault_when_nobody_else_kills_it) {
   const std::vector<RecoveryReport> before{recovery({{Rank{2}, ProcessId{2}, ProcessId{4}}}),
                                            recovery({{Rank{1}, ProcessId{1}, ProcessId{5}}}),
                                            recovery({{Rank{1}, ProcessId{5}, ProcessId{6}}})};
-  const std::vector<Loss> now{{Rank{1}, ProcessId{6}}};
+  const std::vector<LostRank> now{{Rank{1}, ProcessId{6}}};
   const auto found = mend::find_repeated_death(before, now, causes({{1, crashed}, {5, crashed}, {6, crashed}}));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, Rank{1});
@@ -105,8 +105,8 @@ TEST(ARankThatDiesAgain, is_the_programs_fault_when_nobody_else_kills_it) {
 
 TEST(ARankThatDiesAgain, is_not_the_programs_fault_when_it_is_killed_or_another_dies) {
   const std::vector<RecoveryReport> before{recovery({{Rank{1}, ProcessId{1}, ProcessId{4}}})};
-  const std::vector<Loss> same{{Rank{1}, ProcessId{4}}};
-  const std::vector<Loss> other{{Rank{0}, ProcessId{0}}};
+  const std::vector<LostRank> same{{Rank{1}, ProcessId{4}}};
+  const std::vector<LostRank> other{{Rank{0}, ProcessId{0}}};
   EXPECT_FALSE(mend::find_repeated_death(before, same, causes({{1, crashed}, {4, killed}})));
   EXPECT_FALSE(mend::find_repeated_death(before, same, causes({{1, killed}, {4, crashed}})));
   EXPECT_FALSE(mend::find_repeated_death(before, same, causes({{1, {Kind::silence, 1000}}, {4, crashed}})));
@@ -118,17 +118,17 @@ TEST(ARankThatDiesAgain, is_not_the_programs_fault_when_it_is_killed_or_another_
 TEST(ARankThatDiesAgain, is_counted_whatever_it_dies_of_for_a_sentence) {
   const std::vector<RecoveryReport> before{recovery({{Rank{1}, ProcessId{1}, ProcessId{4}}}),
                                            recovery({{Rank{1}, ProcessId{4}, ProcessId{5}}})};
-  const auto found = mend::find_deaths_in_a_row(before, std::vector<Loss>{{Rank{1}, ProcessId{5}}},
+  const auto found = mend::find_deaths_in_a_row(before, std::vector<LostRank>{{Rank{1}, ProcessId{5}}},
                                                 causes({{1, crashed}, {4, killed}, {5, killed}}));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->times, 3);
   EXPECT_EQ(found->cause, killed);
-  EXPECT_FALSE(mend::find_deaths_in_a_row(before, std::vector<Loss>{{Rank{0}, ProcessId{0}}}, causes({})));
+  EXPECT_FALSE(mend::find_deaths_in_a_row(before, std::vector<LostRank>{{Rank{0}, ProcessId{0}}}, causes({})));
 }
 
 TEST(ARankThatDiesAgain, counts_deaths_of_which_nothing_is_known_yet_with_one_that_is_known) {
   const std::vector<RecoveryReport> before{recovery({{Rank{1}, ProcessId{1}, ProcessId{4}}})};
-  const std::vector<Loss> now{{Rank{1}, ProcessId{4}}};
+  const std::vector<LostRank> now{{Rank{1}, ProcessId{4}}};
   EXPECT_FALSE(mend::find_repeated_death(before, now, causes({})));
   EXPECT_EQ(mend::find_repeated_death(before, now, causes({}), mend::Unknown::counts)->times, 2);
   EXPECT_FALSE(mend::find_repeated_death(before, now, causes({{1, killed}}), mend::Unknown::counts));
@@ -138,8 +138,8 @@ TEST(ARankThatDiesAgain, counts_deaths_of_which_nothing_is_known_yet_with_one_th
 
 TEST(Advice, on_lost_data_names_who_died_within_what_time_and_what_survives_that) {
   const mend::WallClock::time_point start{std::chrono::hours(1)};
-  const std::vector<mend::LostRank> lost{{Rank{1}, killed, start + std::chrono::microseconds(400)},
-                                         {Rank{2}, {}, start}};
+  const std::vector<mend::RankDeath> lost{{Rank{1}, killed, start + std::chrono::microseconds(400)},
+                                          {Rank{2}, {}, start}};
   EXPECT_EQ(mend::advise_on_loss(lost, 4, false),
             "; rank 1 (SIGKILL), rank 2 died within 0.4 ms: start again with --mend-redundancy replicas:2, which "
             "survives the loss of any 2 ranks, or with --mend-disk DIR, which keeps versions on disk");

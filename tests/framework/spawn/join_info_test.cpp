@@ -37,7 +37,7 @@ JobRecord some_record() {
   record.dead.insert(ProcessId{3});
   record.unable.insert(ProcessId{2});
   record.started.insert(newcomer);
-  record.fruitless = 2;
+  record.without_commit = 2;
   record.row = {3, {Rank{1}, Rank{2}}};
   return record;
 }
@@ -70,7 +70,7 @@ TEST(JoinInfo, tells_a_newcomer_what_has_happened) {
   EXPECT_EQ(said.dead, record.dead);
   EXPECT_EQ(said.unable, record.unable);
   EXPECT_EQ(said.started, record.started);
-  EXPECT_EQ(said.fruitless, record.fruitless);
+  EXPECT_EQ(said.without_commit, record.without_commit);
   EXPECT_EQ(said.row, record.row);
 }
 
@@ -88,7 +88,7 @@ TEST(JoinInfo, is_refused_when_what_has_happened_cannot_have) {
   record.first_size = 0;
   EXPECT_THROW(read(told_of(record)), EnvironmentError) << "a job of no ranks";
   record = some_record();
-  record.fruitless = -1;
+  record.without_commit = -1;
   EXPECT_THROW(read(told_of(record)), EnvironmentError);
 }
 
@@ -126,48 +126,48 @@ TEST(JoinInfo, that_is_nested_without_end_is_refused) {
   EXPECT_THROW(read("[1, 2]"), EnvironmentError);
 }
 
-Acquaintance acquaintance(std::uint32_t process) {
-  Acquaintance one{};
+DetectorPeer peer(std::uint32_t process) {
+  DetectorPeer one{};
   one.process = {process};
   one.peer.identity = {100 + static_cast<int>(process), 7, 1};
   std::strcpy(one.name.job.data(), "job");
   return one;
 }
-constexpr Standing standing{{3}, std::chrono::seconds(1)};
+constexpr DetectorState state{{3}, std::chrono::seconds(1)};
 
 std::vector<std::byte> told(const std::vector<std::uint32_t>& processes, ProcessId host) {
-  std::vector<Acquaintance> all;
-  for (const std::uint32_t process : processes) all.push_back(acquaintance(process));
-  return write_acquaintances(all, standing, host);
+  std::vector<DetectorPeer> all;
+  for (const std::uint32_t process : processes) all.push_back(peer(process));
+  return write_peers(all, state, host);
 }
 
-TEST(Acquaintances, are_those_whom_a_newcomer_is_to_know) {
-  const Acquaintances read = read_acquaintances(told({0, 2, 4}, {2}), newcomer);
+TEST(DetectorPeers, are_those_whom_a_newcomer_is_to_know) {
+  const DetectorPeers read = read_peers(told({0, 2, 4}, {2}), newcomer);
   EXPECT_EQ(read.all.size(), 3U);
   EXPECT_EQ(read.host, ProcessId{2});
-  EXPECT_EQ(read.standing.ring, standing.ring);
-  EXPECT_THROW(read_acquaintances(told({}, {2}), newcomer), EnvironmentError);
-  EXPECT_THROW(read_acquaintances(told({0, 4}, {2}), newcomer), EnvironmentError) << "the host is nobody";
-  EXPECT_THROW(read_acquaintances(told({0, 2, 6}, {2}), newcomer), EnvironmentError) << "the newcomer itself";
-  EXPECT_THROW(read_acquaintances(told({2, 0xffffffff}, {2}), newcomer), EnvironmentError);
-  EXPECT_THROW(read_acquaintances(told({2, 2}, {2}), newcomer), EnvironmentError) << "twice the same";
-  auto unnamed = acquaintance(2);
+  EXPECT_EQ(read.state.ring, state.ring);
+  EXPECT_THROW(read_peers(told({}, {2}), newcomer), EnvironmentError);
+  EXPECT_THROW(read_peers(told({0, 4}, {2}), newcomer), EnvironmentError) << "the host is nobody";
+  EXPECT_THROW(read_peers(told({0, 2, 6}, {2}), newcomer), EnvironmentError) << "the newcomer itself";
+  EXPECT_THROW(read_peers(told({2, 0xffffffff}, {2}), newcomer), EnvironmentError);
+  EXPECT_THROW(read_peers(told({2, 2}, {2}), newcomer), EnvironmentError) << "twice the same";
+  auto unnamed = peer(2);
   unnamed.name.job.fill('x');
-  EXPECT_THROW(read_acquaintances(write_acquaintances({unnamed}, standing, {2}), newcomer), EnvironmentError);
+  EXPECT_THROW(read_peers(write_peers({unnamed}, state, {2}), newcomer), EnvironmentError);
 }
 
-TEST(Acquaintances, are_read_whatever_they_are_or_refused) {
+TEST(DetectorPeers, are_read_whatever_they_are_or_refused) {
   support::expect_read_or_refused<EnvironmentError>(
       [valid = told({0, 2, 4}, {2})](support::Fuzzer& fuzzer) { return fuzzer.change(valid); },
-      [](const auto& text) { EXPECT_LT(read_acquaintances(text, newcomer).all.back().process, newcomer); });
+      [](const auto& text) { EXPECT_LT(read_peers(text, newcomer).all.back().process, newcomer); });
 }
 
-TEST(Acquaintances, introduce_themselves_as_those_who_have_called) {
-  const Acquaintance who = acquaintance(6);
+TEST(DetectorPeers, introduce_themselves_as_those_who_have_called) {
+  const DetectorPeer who = peer(6);
   EXPECT_TRUE(introduces(who, {6}, who.peer.identity));
   EXPECT_FALSE(introduces(who, {5}, who.peer.identity)) << "a number that another was given";
   EXPECT_FALSE(introduces(who, {6}, {99, 7, 1})) << "another process";
-  Acquaintance unnamed = who;
+  DetectorPeer unnamed = who;
   unnamed.name.job.fill('x');
   EXPECT_FALSE(introduces(unnamed, {6}, who.peer.identity));
 }

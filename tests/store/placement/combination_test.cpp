@@ -21,7 +21,7 @@ Changes only(std::vector<ByteRange> ranges) { return {false, std::move(ranges)};
 
 TEST(Pieces, are_as_long_as_the_longest_snapshot_of_the_group_needs) {
   EXPECT_EQ(kept_bytes(group, sizes), 640U);
-  EXPECT_EQ(kept_bytes(Stripe{{Rank{0}, Rank{2}}, {Rank{1}}}, sizes), 640U) << "a keeper's counts too";
+  EXPECT_EQ(kept_bytes(Stripe{{Rank{0}, Rank{2}}, {Rank{1}}}, sizes), 640U) << "a holder's counts too";
   EXPECT_EQ(kept_bytes(copies, sizes), 1280U);
 }
 

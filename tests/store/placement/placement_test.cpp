@@ -31,7 +31,7 @@ std::vector<Ranks> holders(const std::vector<std::uint32_t>& nodes, const char* 
   std::vector<Ranks> all;
   for (const Stripe& stripe : placed(redundancy, nodes)) {
     EXPECT_EQ(stripe.owners, Ranks{Rank{static_cast<int>(all.size())}});
-    all.push_back(stripe.keepers);
+    all.push_back(stripe.holders);
   }
   return all;
 }
@@ -137,7 +137,7 @@ TEST(Groups, are_larger_when_ranks_do_not_divide_evenly) {
   ASSERT_EQ(stripes.size(), 5U);
   for (const Stripe& stripe : stripes) {
     EXPECT_EQ(stripe.owners.size(), 4U);
-    EXPECT_EQ(stripe.keepers.size(), 1U);
+    EXPECT_EQ(stripe.holders.size(), 1U);
   }
 }
 
@@ -155,7 +155,7 @@ TEST(Groups, give_every_rank_one_piece_of_each_index_and_one_parity_of_each_row)
       std::map<Rank, std::size_t> cut;
       for (const Stripe& stripe : placed(redundancy, std::vector<std::uint32_t>(size))) {
         for (std::size_t i = 0; i < stripe.owners.size(); ++i) ++pieces[{stripe.owners[i], i}];
-        for (std::size_t j = 0; j < stripe.keepers.size(); ++j) ++parities[{stripe.keepers[j], j}];
+        for (std::size_t j = 0; j < stripe.holders.size(); ++j) ++parities[{stripe.holders[j], j}];
         for (const Rank owner : stripe.owners) cut[owner] = stripe.owners.size();
       }
       const auto parity = static_cast<std::size_t>(Redundancy::parse(redundancy).parity);
@@ -181,7 +181,7 @@ TEST(Groups, are_spread_over_nodes_as_long_as_no_node_has_more_ranks_than_there_
     ++checked;
     for (const Stripe& stripe : placed("xor:3", nodes)) {
       std::set<std::uint32_t> used;
-      for (const auto& ranks : {stripe.owners, stripe.keepers}) {
+      for (const auto& ranks : {stripe.owners, stripe.holders}) {
         for (const Rank rank : ranks) ASSERT_TRUE(used.insert(nodes[static_cast<std::size_t>(rank.value)]).second);
       }
     }

@@ -54,7 +54,7 @@ class Ranks {
     }
     std::vector<Combination> work;
     for (const Stripe& stripe : stripes_) {
-      for (std::size_t row = 0; row < stripe.keepers.size(); ++row) work.push_back(encode(stripe, row, sizes_));
+      for (std::size_t row = 0; row < stripe.holders.size(); ++row) work.push_back(encode(stripe, row, sizes_));
     }
     carry_out(work);
   }
@@ -62,7 +62,7 @@ class Ranks {
   void lose(const std::set<Rank>& dead) {
     std::erase_if(kept_, [&](const auto& entry) { return dead.contains(entry.first.first); });
   }
-  void lose(Rank keeper, const Block& block) { ASSERT_EQ(kept_.erase({keeper, block}), 1U); }
+  void lose(Rank holder, const Block& block) { ASSERT_EQ(kept_.erase({holder, block}), 1U); }
 
   RestorePlan restore() {
     std::vector<Holding> inventory;
@@ -89,9 +89,9 @@ class Ranks {
   const auto& kept() const { return kept_; }
 
  private:
-  const Bytes& at(Rank keeper, const Block& block) const {
+  const Bytes& at(Rank holder, const Block& block) const {
     static const Bytes nothing;
-    const auto found = kept_.find({keeper, block});
+    const auto found = kept_.find({holder, block});
     return found == kept_.end() ? nothing : found->second;
   }
 

@@ -23,9 +23,9 @@ using Holders = std::vector<std::optional<Rank>>;
 
 const Holders ring_of_4{Rank{1}, Rank{2}, Rank{3}, Rank{0}};
 
-Holding holding(int keeper, int owner, std::uint64_t version) {
+Holding holding(int holder, int owner, std::uint64_t version) {
   const auto size = static_cast<mend::ByteCount>(100 * owner + 7);
-  return {Rank{keeper}, Version{version}, Block::snapshot_of(Rank{owner}), size, {size}};
+  return {Rank{holder}, Version{version}, Block::snapshot_of(Rank{owner}), size, {size}};
 }
 
 /// For copies that are with the given holders.
@@ -33,7 +33,7 @@ RestorePlan plan_restore(std::span<const Holding> inventory, const Holders& hold
   std::vector<Stripe> stripes;
   for (const auto& holder : holders) {
     stripes.push_back({{Rank{static_cast<int>(stripes.size())}}, {}});
-    if (holder) stripes.back().keepers.push_back(*holder);
+    if (holder) stripes.back().holders.push_back(*holder);
   }
   return mend::plan_restore({{inventory.begin(), inventory.end()}, {}}, stripes, static_cast<int>(holders.size()));
 }
@@ -70,8 +70,8 @@ std::vector<Holding> complete(std::uint64_t version) {
   return all;
 }
 
-std::vector<Holding> without(std::vector<Holding> all, std::set<int> keepers) {
-  std::erase_if(all, [&](const Holding& h) { return keepers.contains(h.keeper.value); });
+std::vector<Holding> without(std::vector<Holding> all, std::set<int> holders) {
+  std::erase_if(all, [&](const Holding& h) { return holders.contains(h.holder.value); });
   return all;
 }
 
@@ -147,10 +147,10 @@ class RandomRestore {
       }
     }
     const unsigned fullness = below(9) + 1;
-    for (int keeper = 0; keeper < size_; ++keeper) {
+    for (int holder = 0; holder < size_; ++holder) {
       for (int owner = 0; owner < size_; ++owner) {
         for (std::uint64_t version : {5U, 6U}) {
-          if (below(10) < fullness) inventory_.push_back(holding(keeper, owner, version));
+          if (below(10) < fullness) inventory_.push_back(holding(holder, owner, version));
         }
       }
     }
@@ -188,9 +188,9 @@ class RandomRestore {
   }
 
   void check_transfers(const RestorePlan& plan) const {
-    std::set<std::pair<Rank, Rank>> has;  // keeper, owner
+    std::set<std::pair<Rank, Rank>> has;  // holder, owner
     for (const Holding& h : inventory_) {
-      if (h.version == *plan.version) has.emplace(h.keeper, h.block.owners.front());
+      if (h.version == *plan.version) has.emplace(h.holder, h.block.owners.front());
     }
     const auto before = has;
     for (const Transfer& transfer : transfers(plan)) {
@@ -237,8 +237,8 @@ TEST(RestorePlan, brings_everyone_what_it_needs_from_the_newest_whole_version_wh
 TEST(RestorePlan, does_not_ask_one_keeper_for_everything) {
   // Ranks 0 and 1 have everything; 2, 3 and 4 nothing.
   std::vector<Holding> inventory;
-  for (int keeper : {0, 1}) {
-    for (int owner = 0; owner < 5; ++owner) inventory.push_back(holding(keeper, owner, 1));
+  for (int holder : {0, 1}) {
+    for (int owner = 0; owner < 5; ++owner) inventory.push_back(holding(holder, owner, 1));
   }
   const Holders holders{Rank{1}, Rank{2}, Rank{3}, Rank{4}, Rank{0}};
   std::map<Rank, int> asked;

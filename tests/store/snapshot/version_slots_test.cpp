@@ -184,7 +184,7 @@ TEST(Inventory, is_read_as_it_is_written) {
   EXPECT_THAT(read.versions(), ElementsAre(Version{2}, Version{3}, Version{4}));
   const std::vector<mend::Holding>& inventory = read.holdings;
   ASSERT_EQ(inventory.size(), 2U);
-  EXPECT_EQ(inventory[0].keeper, Rank{8});
+  EXPECT_EQ(inventory[0].holder, Rank{8});
   EXPECT_EQ(inventory[0].version, Version{3});
   EXPECT_EQ(inventory[0].block, parity);
   EXPECT_EQ(inventory[0].length, 64U);
