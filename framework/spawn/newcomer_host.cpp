@@ -62,7 +62,7 @@ int rank_of(ProcessId process, const World& world) {
 }  // namespace
 
 /// The runtime's answers about the processes that it was to start. They may come when the host object is gone.
-struct NewcomerHost::Births {
+struct NewcomerHost::StartResults {
   std::mutex mutex;
   std::map<ProcessId, StartResult> told;
 
@@ -114,7 +114,7 @@ NewcomerHost::NewcomerHost(ProcessId self, FailureDetector& detector, AgreementP
       agreements_(agreements),
       left_(left),
       limit_(limit),
-      started_(std::make_shared<Births>()) {}
+      started_(std::make_shared<StartResults>()) {}
 
 NewcomerHost::~NewcomerHost() {
   patience_.reset();

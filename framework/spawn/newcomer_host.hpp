@@ -166,8 +166,8 @@ class NewcomerHost {
   int failures_ = 0;
   std::uint32_t next_ = 0;  // the next process number; numbers of processes that were not admitted are not reused
 
-  struct Births;
-  std::shared_ptr<Births> started_;
+  struct StartResults;
+  std::shared_ptr<StartResults> started_;
   std::jthread attendant_;  // while it runs, it owns all members above
 };
 
