@@ -40,7 +40,7 @@ std::uint32_t contribution(Motion motion, bool in_favour) {
   return bits & ~nobody_bit_of(motion);
 }
 
-/// Returns where in the program a rank is that came for `motion`, which is one of the orderly motions.
+/// Returns the place in the program of a rank that came for `motion`, which must be one of the orderly motions.
 std::string_view whereabouts(Motion motion) {
   switch (motion) {
     case Motion::commit: return describe(Place::commit);

@@ -1,9 +1,9 @@
-// How the ranks of one epoch decide together: all of them take part in one sequence of ballots.
+// The ranks of one epoch decide together: all of them take part in one sequence of ballots.
 //
 // Ranks come to a ballot with different motions: one wants to publish a commit, another has finished, a third has met a
-// failure and wants to recover. If each kind of decision had an agreement of its own, a rank waiting in one would never
-// hear of a rank waiting in another. So all ranks go through the same sequence of ballots. Each states its motion, and
-// all get the same result:
+// failure and wants to recover. If each kind of decision had an agreement of its own, a rank that waits in one would
+// never learn of a rank that waits in another. So all ranks go through the same sequence of ballots. Each states its
+// motion, and all get the same result:
 //   - if any rank wants to abandon the run, all abandon it;
 //   - if any rank wants to recover, or has died, all recover;
 //   - if all came for the same motion, it is carried if all were in favour;
@@ -57,8 +57,8 @@ class Ballot {
   /// Collective over the living ranks of the epoch. All get the same ruling. A ruling to recover or to abandon
   /// closes the sequence: later calls repeat it and communicate no more.
   Ruling cast(Motion motion, bool in_favour);
-  /// As above, with remarks. `remarks`: this rank's on entry. After Ruling::carried or Ruling::rejected, the bits that
-  /// all ranks set.
+  /// As above, with remarks. `remarks`: on entry, the bits of this rank; after Ruling::carried or Ruling::rejected, the
+  /// bits that all ranks set.
   Ruling cast(Motion motion, bool in_favour, Remarks& remarks);
 
   /// As cast, for callers that can only continue or stop. Returns true if the motion was carried. Throws ProcessFailure
@@ -66,10 +66,10 @@ class Ballot {
   /// motions.
   bool vote(Motion motion, bool in_favour);
   bool vote(Motion motion, bool in_favour, Remarks& remarks);
-  /// Returns true if this rank has heard that all recover, or that the job ends. Local.
+  /// Returns true if this rank knows that all recover, or that the job ends. Local.
   bool is_closed() const { return closed_.has_value(); }
-  /// After Ruling::confused, names the ranks that came for each motion, in a sentence that is the same on all ranks.
-  /// Local.
+  /// After Ruling::confused, returns a sentence that names the ranks that came for each motion. The sentence is the
+  /// same on all ranks. Local.
   const std::string& confusion() const { return confusion_; }
 
  private:

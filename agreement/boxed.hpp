@@ -4,7 +4,7 @@
 
 namespace mend::agreement {
 
-/// A value that is nearly always the default value, and then costs a null pointer. Copies are deep.
+/// A value that is nearly always the default value. The default value is stored as a null pointer. Copies are deep.
 template <class T>
 class Boxed {
  public:
@@ -24,7 +24,7 @@ class Boxed {
 
   /// Returns true if the value is known to be the default without a look inside.
   bool empty() const { return !box_; }
-  /// Null when empty.
+  /// Returns null when empty.
   const T* get() const { return box_.get(); }
   /// Returns the value, for writing.
   T& open() {

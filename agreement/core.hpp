@@ -6,7 +6,7 @@
 //
 // What the owner must ensure:
 //   - messages between two living members arrive once, whole, and in the order in which they were sent;
-//   - only dead members are reported dead, and every death is reported to every living member in the end;
+//   - only dead members are reported dead, and every death is eventually reported to every living member;
 //   - a caller contributes to its group's agreements in the order of their numbers, without a gap;
 //   - a member answers messages after it has returned, until the group has ended.
 
@@ -31,7 +31,7 @@ class Core {
   /// Takes `message`, which came from `from`. Messages of members known to be dead are ignored.
   virtual void receive(Member from, const Message& message, Actions& actions) = 0;
 
-  /// Takes the news that `gone` are dead. Members already known to be dead may be among them.
+  /// Handles the report that the members `gone` are dead. Some of them may already be known to be dead.
   virtual void dead(const ProcessSet& gone, Actions& actions) = 0;
 
   /// The caller acknowledges `failures`. Once all members have acknowledged them, agreements to which they contribute
@@ -45,11 +45,11 @@ class Core {
   /// They include the members that the first tree left out, which count as acknowledged by all.
   virtual const ProcessSet& agreed_dead() const = 0;
 
-  /// Adds all state that determines this core's future, so that states can be told apart.
+  /// Adds all state that determines this core's future, so that states can be distinguished.
   virtual void add_to(transport::Fingerprint& print) const = 0;
 };
 
-/// When members that agree on the set of dead members build a new tree.
+/// Selects when members that agree on the set of dead members build a new tree.
 enum class Rebalancing : std::uint8_t {
   when_degenerated,  ///< when a member has too many children (Tree::degenerated)
   always,            ///< after every failure

@@ -60,7 +60,7 @@ struct Decision {
 
 Decision decision_of(const Tally& tally);
 
-/// Says whether the caller has other agreements of the group under way. It follows from the kind of the call, so it is
+/// Tells whether the caller has other agreements of the group under way. It follows from the kind of the call, so it is
 /// the same at every member. Members may change their common state, the tree and the failures agreed on, only after a
 /// blocking agreement, because all have returned from it before they go on.
 enum class Call : std::uint8_t {
@@ -91,7 +91,7 @@ struct Round {
 struct Message {
   enum class Kind : std::uint8_t {
     up,              ///< ERA, log2phases: contributions of a subtree
-    down,            ///< ERA, log2phases: what was decided
+    down,            ///< ERA, log2phases: the decision
     result_request,  ///< ERA: I am root and your parent; do you have a result?
     query,           ///< log2phases: I am coordinator now; what is your state?
     ballot,          ///< validate-all, down the tree: is this ballot acceptable?
@@ -116,7 +116,7 @@ struct Message {
 
 const char* name_of(Message::Kind kind);
 
-/// "UP(#3, ..fe, failed {2})", for transcripts.
+/// Returns text such as "UP(#3, ..fe, failed {2})", for transcripts.
 std::string to_string(const Message& message);
 std::string to_string(const Decision& decision);
 

@@ -6,9 +6,9 @@
 // returned may be the only living one that knows the result.
 //
 // The service runs inside the calls of the thread that owns it. A process that computes, or is blocked in MPI, does not
-// answer. Its owner must ensure that no process waits for an answer in vain. There are two means: on_death() reports
-// every death while an agreement waits, so that the other ranks can be interrupted and come; progress() can be called
-// while waiting for something else.
+// answer. Its owner must ensure that no process waits for an answer forever. There are two means: on_death() reports
+// every death while an agreement waits, so that the other ranks can be interrupted and take part; progress() can be
+// called while waiting for something else.
 
 #pragma once
 
@@ -65,8 +65,8 @@ class Service {
   /// on answering after the view is destroyed, until end_groups_before. The service must outlive the view. Local.
   std::unique_ptr<GroupAgreement> join(GroupId id, std::vector<ProcessId> members, Protocol protocol,
                                        const Layout& layout = usual_layout());
-  /// A flat tree with eight children each. It has few steps that wait for one another, which matter most where
-  /// processes share cores.
+  /// Returns a flat tree in which each member has at most eight children. This tree has few steps that wait for one
+  /// another. These waits matter most where processes share cores.
   static Layout usual_layout() { return Layout::k_ary(8); }
 
   ProcessId self() const { return endpoint_->self(); }

@@ -1,4 +1,4 @@
-// The value that is agreed on, and how two values become one.
+// The value that is agreed on, and the operations that combine two values.
 //
 // Contributions meet at every process of the tree and are combined pairwise, in the order of their arrival. A
 // contribution may be counted twice when a failure makes a process send its own again. So an operation must be

@@ -1,5 +1,6 @@
-// Invariants of mend itself: conditions that hold whatever the program, the machine and the other processes do. If one
-// is broken, continuing would corrupt data or split the job. So the process stops, and the others recover.
+// Invariants of mend itself: conditions that hold independently of what the program, the machine and the other
+// processes do. If one is broken, continuing would corrupt data or split the job. So the process stops, and the others
+// recover.
 
 #pragma once
 

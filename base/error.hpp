@@ -7,7 +7,7 @@
 
 namespace mend {
 
-/// The caller made a mistake; the text says what to do instead.
+/// The caller made a mistake. The text says what to do instead.
 class UsageError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

@@ -1,6 +1,6 @@
-// Identities and counters have types of their own, so that a rank is never taken for a process. Each type converts to
-// its number, to be passed to MPI, printed, or compared with a number. A number does not convert to one of these types
-// unless the type is named, and values of two different types cannot be compared.
+// Identities and counters have types of their own, so that a rank cannot be used as a process by mistake. Each type
+// converts to its number, to be passed to MPI, printed, or compared with a number. A number does not convert to one of
+// these types unless the type is named, and values of two different types cannot be compared.
 
 #pragma once
 

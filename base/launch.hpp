@@ -12,8 +12,8 @@
 
 namespace mend::launch {
 
-/// Set in processes that the job has started later: their number, the name of the job, the address at which they are
-/// expected, and the process whose death ends them (framework/spawn/parent_death_signal.hpp).
+/// Set in processes that the job has started later: their number, the name of the job, the address to which they
+/// connect, and the process whose death ends them (framework/spawn/parent_death_signal.hpp).
 inline constexpr const char* process_variable = "MEND_PROCESS";
 inline constexpr const char* job_variable = "MEND_JOB";
 inline constexpr const char* host_address_variable = "MEND_HOST_ADDRESS";
@@ -25,7 +25,7 @@ std::optional<ProcessId> self();
 /// Returns the name of the job, which is the same for all its processes and unique to it; empty without a launcher.
 std::string job();
 
-/// Returns the address at which this process is expected, if the job has started it later than the others.
+/// Returns the address to which this process must connect, if the job has started it later than the others.
 std::optional<std::string> host_address();
 
 /// Set by mend run: how many processes it launches.
@@ -49,8 +49,8 @@ bool must_continue();
 /// Returns the host name of the machine. Local.
 std::string machine();
 
-/// Returns true on the first process of the job. It prints messages that are the same on all processes, as long as
-/// there is no communicator.
+/// Returns true on the first process of the job. As long as there is no communicator, this process prints the messages
+/// that are the same on all processes.
 bool speaks_for_all();
 
 }  // namespace mend::launch

@@ -72,13 +72,13 @@ bool Detector::is_here(ProcessId process) const {
   return process == self_ || nodes_[process.value] == nodes_[self_.value];
 }
 
-/// Returns the time at which all processes are to be asked about the emitter.
+/// Returns the time at which this process asks all processes about the emitter.
 Time Detector::doubts_at() const {
   const bool in_question = ring_.suspects_at() < never && !inquiry_.about() && !is_here(emitter());
   return in_question ? ring_.suspects_at() - delta() / 2 : never;
 }
 
-/// Handles an emitter that has been silent for delta.
+/// Handles an emitter that was silent for delta.
 void Detector::suspect(Time now, Actions& actions) {
   const ProcessSet silent = std::exchange(actions.suspected, {});
   if (is_here(emitter())) {

@@ -1,19 +1,19 @@
 // The complete failure detector of one process: the ring finds silent processes, an inquiry makes sure that they are
 // dead, and patience reduces the risk that an overloaded machine costs processes.
 //
-//     ring  --silent-->  on this machine? it is held dead, and killed
+//     ring  --silent-->  on this machine? it is declared dead, and killed
 //                        on another?      inquiry  --dead-->     the ring tells all processes
 //                                                  --cut off-->  this process ends
 //
-// A process in Actions::died is dead for certain, or must be ended: all processes that hear of it hold it dead, and
+// A process in Actions::died is dead for certain, or must be ended: all processes that learn of it declare it dead, and
 // those on its machine kill it.
 //
 // Patience
 // --------
 // Each observer waits at least three times the longest recent silence of its emitter, and at most ten times the delta
 // that it began with. Time in which the observer itself was kept from running does not count; it detects this by waking
-// later than it asked for. So an overloaded machine loses time before it loses processes, and a job that is stopped and
-// continued as a whole loses only time.
+// later than it asked for. So an overload costs time before it costs processes, and a job that is stopped and continued
+// as a whole loses only time.
 //
 // The effect of a cut in the network
 // ----------------------------------
@@ -21,21 +21,22 @@
 // = delta/8 + eta, because a connection that makes no progress is made anew every delta/8. Patience can only make delta
 // longer than assumed here.
 //
-//   C1  If eta + T + R < delta, no process is held dead and no process ends. The last heartbeat before the cut was sent
-//       at most eta before it, and the next one to pass arrives at most R after it. So no silence reaches delta, and
-//       there is no earlier verdict: Inquiry::verdict waits for suspect(), which comes when the silence has reached
+//   C1  If eta + T + R < delta, no process is declared dead and no process ends. The last heartbeat before the cut was
+//       sent at most eta before it, and the next one to pass arrives at most R after it. So no silence reaches delta,
+//       and there is no earlier verdict: Inquiry::verdict waits for suspect(), which comes when the silence has reached
 //       delta. An observer that has begun to ask at delta/2 hears from its emitter, and withdraws. A process that has
 //       heard the inquiry waits delta for the withdrawal before it asks itself, and delta more before it considers
 //       itself cut off. So with the defaults (eta 100 ms, delta 1 s) a cut of 0.67 s costs no process.
-//   C2  A cut of any length leaves at most one side. A process is held dead for its silence, and an asker continues,
-//       only with a quorum of answers: more than half of n members, or half including the lowest of them, where
-//       members that are certain to be dead do not count. Let A and B be two sides, which know cA and cB of the n to
-//       be dead for certain. A, B and those dead have no member in common, so |A| + |B| <= n - max(cA, cB). If both
-//       were a quorum, |A| + |B| >= n - (cA + cB)/2. Both hold only if cA = cB is the same set and each side is
-//       exactly half; then only one side has the lowest member. So the other side holds no process dead.
+//   C2  A cut of any length leaves at most one side. A process is declared dead for its silence, and an asker
+//       continues, only with a quorum of answers: more than half of n members, or half including the lowest of them,
+//       where members that are certain to be dead do not count. Let A and B be two sides, which know cA and cB of the n
+//       to be dead for certain. A, B and these dead are disjoint, so |A| + |B| <= n - max(cA, cB). If both were a
+//       quorum, |A| + |B| >= n - (cA + cB)/2. Both hold only if cA = cB is the same set and each side is exactly half;
+//       then only one side has the lowest member. So the other side declares no process dead.
 //   C3  Every process of a side without a quorum ends. The ring passes from another side into this one, so some
-//       process of this side observes a process of another side. It asks. All processes of its side hear that, and
-//       get neither a death nor a withdrawal. So each asks, gets too few answers, and ends (Actions::cut_off).
+//       process of this side observes a process of another side. It asks. All processes of its side receive the
+//       inquiry, and then neither a death nor a withdrawal. So each asks, gets too few answers, and ends
+//       (Actions::cut_off).
 //   C4  No process of a side with a quorum ends: each asker there gets enough answers. If a cut changes, two processes
 //       on different sides can each have had a quorum, with a member in common that answered both; the one with the
 //       higher number then ends (detector/ring.hpp, FENCE).
@@ -66,7 +67,7 @@ class Detector {
   bool receive(ProcessId from, const Message& message, Time now, Actions& actions);
   /// The runtime or the kernel reports that `gone` are dead, which is certain.
   void witness(const ProcessSet& gone, Told told, Time now, Actions& actions);
-  /// Handles the time `now`. To be called at next_deadline(), after all messages that have arrived were received.
+  /// Handles the time `now`. Call it at next_deadline(), after receive() was called for all messages that have arrived.
   void tick(Time now, Actions& actions);
 
   /// Returns true if tick() would suspect the emitter, and the observer has not waited most_patience for it yet.

@@ -22,7 +22,8 @@ namespace mend::detector {
 
 using Label = std::uint32_t;
 
-/// The dimension of the largest hypercube that `count` processes fill: floor(log2 count). `count` is at least 1.
+/// Returns the dimension of the largest hypercube that `count` processes fill: floor(log2 count). `count` is at least
+/// 1.
 std::uint32_t dimension(std::uint32_t count);
 
 /// Returns how many processes may die while a broadcast among `count` runs, if the source lives: floor(log2 count) - 1.

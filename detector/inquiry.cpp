@@ -105,7 +105,7 @@ ProcessSet Inquiry::conclude(const ProcessSet& dead, const ProcessSet& certain, 
   return difference(silent, dead);
 }
 
-/// Returns the time at which the silent process is held dead.
+/// Returns the time at which the silent process is declared dead.
 Time Inquiry::verdict(const Timing& timing) const {
   const Time grace = std::max(timing.delta / 4, timing.delta / 8 + timing.eta);
   return std::max(open_->suspected, later(open_->enough, grace));

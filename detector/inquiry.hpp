@@ -3,29 +3,30 @@
 // Silence proves nothing: a cut network looks the same from both sides. So when a process of another machine has been
 // silent for half of delta, its observer asks all processes (INQUIRY), and has the other half to receive the answers:
 //
-//   - Any message of the silent process arrives: no process is dead.
-//   - More than half of all processes answer, and the silent one does not: when delta is over, it is dead. Two sides of
-//     a cut network cannot both have more than half. Exactly half is enough for the side with the lowest process.
-//     Processes that are certain to be dead, because the runtime or the kernel has reported it, do not count. Processes
-//     that are held dead for their silence do, until all have agreed on that and entered the next epoch.
-//   - Too few have answered delta after that: this process is cut off. It must stop; the others continue without it if
-//     they are more than half.
+//   - If any message of the silent process arrives, no process is dead.
+//   - If more than half of all processes answer, and the silent one does not, it is declared dead when delta is over.
+//     Two sides of a cut network cannot both have more than half. Exactly half is enough for the side with the lowest
+//     process. Processes that are certain to be dead, because the runtime or the kernel has reported it, do not count.
+//     Processes that were declared dead for their silence count until all have agreed on that and entered the next
+//     epoch.
+//   - If too few have answered delta after that, this process is cut off. It must stop; the others continue without it
+//     if they are more than half.
 //
-// After a cut, the messages of different processes do not arrive at the same time. So enough answers must have been
-// there for a quarter of delta before a process is held dead; or for the time in which connections are made anew (an
-// eighth of delta, and eta), if that is longer.
+// After a cut, the messages of different processes do not arrive at the same time. So a quarter of delta must pass
+// after enough answers have arrived before a process is declared dead; or the time in which connections are made anew
+// (an eighth of delta, and eta), if that is longer.
 //
-// When a machine is lost, all its processes fall silent at once. If one process is held dead, all processes of its
-// machine that have not answered within delta are dead too. So a lost machine is known after one and a half delta,
-// however many processes ran there.
+// When a machine is lost, all its processes fall silent at once. If one process is declared dead, all processes of its
+// machine that have not answered within delta are declared dead too. So a lost machine is known after one and a half
+// delta, however many processes ran there.
 //
-// Every process that receives an inquiry answers it, unless it holds the asker dead. A process that has answered, and
-// learns within delta neither of the death nor of a WITHDRAWAL, asks as well: not to judge the silent process, which it
-// has not observed, but to learn whether it is cut off itself. So all processes that are cut off together find that out
-// together. A process asks about one other at a time.
+// Every process that receives an inquiry answers it, unless it considers the asker dead. A process that has answered,
+// and learns within delta neither of the death nor of a WITHDRAWAL, asks as well: not to judge the silent process,
+// which it has not observed, but to learn whether it is cut off itself. So all processes that are cut off together find
+// that out together. A process asks about one other at a time.
 //
 // Any two majorities have a member in common. That member may answer two processes that ask about each other; if both
-// are then held dead, the one that hears this from a lower number ends (detector/ring.hpp).
+// are then declared dead, the one that learns this from a lower number ends (detector/ring.hpp).
 
 #pragma once
 
@@ -50,16 +51,16 @@ class Inquiry {
   /// Delta is over for the process that this one is asking about.
   void suspect(Time now);
 
-  /// This process could not run for a long time. Asks all processes not in `dead`, so that a process that holds it dead
-  /// says so.
+  /// This process could not run for a long time. Asks all processes not in `dead`, so that a process that considers it
+  /// dead reports that.
   void ask_after_itself(const ProcessSet& dead, Actions& actions) const;
 
   /// A message came from `process`.
   void heard(ProcessId process, const ProcessSet& dead, Actions& actions);
-  /// Takes an inquiry, an answer or a withdrawal from `from`, which is not held dead.
+  /// Takes an inquiry, an answer or a withdrawal from `from`, which was not declared dead.
   void receive(ProcessId from, const Message& message, Time delta, Time now, Actions& actions);
 
-  /// Returns the processes to hold dead now. `dead`: those held dead already; `certain`: those that are dead for
+  /// Returns the processes to declare dead now. `dead`: those declared dead before; `certain`: those that are dead for
   /// certain. Sets actions.cut_off if this process is cut off.
   ProcessSet conclude(const ProcessSet& dead, const ProcessSet& certain, const Timing& timing, Time now,
                       Actions& actions);

@@ -31,7 +31,7 @@ struct Message {
     heartbeat,     ///< I live; from an emitter to its observer
     new_observer,  ///< I observe you from now on
     deaths,        ///< these are dead; pass it on (BCASTMSG of the paper)
-    fence,         ///< you are held dead: stop
+    fence,         ///< you were declared dead: stop
     inquiry,       ///< these are silent: do you hear me?
     answer,        ///< to an inquiry: yes
     withdrawal,    ///< of an inquiry: the silent process has been heard of
@@ -63,8 +63,8 @@ struct Actions {
   std::vector<Send> sends;  ///< in this order: the most important ones come first
   ProcessSet died;          ///< newly known to be dead
   ProcessSet suspected;     ///< silent for too long: the owner makes sure, and calls witness() of the core
-  ProcessSet found_silent;  ///< the part of `died` that this process held dead for their silence
-  bool fenced = false;      ///< others hold this process dead: it must stop and touch nothing any more
+  ProcessSet found_silent;  ///< the part of `died` that this process declared dead for their silence
+  bool fenced = false;      ///< others have declared this process dead: it must stop and touch nothing any more
   bool cut_off = false;     ///< this process hears too few of the others: it must stop too
 
   void clear() {

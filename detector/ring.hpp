@@ -9,16 +9,16 @@
 //     ... --> 3 --> 4 --> 5 --> 6 --> ...        5 observes 4; 4 emits to 5
 //
 // An observer that hears nothing for delta suspects its emitter. Its owner makes sure (detector/detector.hpp), or
-// trusts the suspicion, as the paper does. When the emitter is held dead, the observer takes the next predecessor not
-// known dead as its emitter, tells it so (NEWOBSERVER), gives it 2 delta for its first heartbeat, and broadcasts the
-// deaths it knows of (detector/broadcast.hpp). So without failures each process sends one message every eta, whatever
-// their number. With a failure, all processes know of the death delta and a logarithmic time after it.
+// trusts the suspicion, as the paper does. When the emitter is declared dead, the observer takes the next predecessor
+// not known dead as its emitter, tells it so (NEWOBSERVER), gives it 2 delta for its first heartbeat, and broadcasts
+// the deaths it knows of (detector/broadcast.hpp). So without failures each process sends one message every eta, for
+// any number of processes. With a failure, all processes know of the death delta and a logarithmic time after it.
 //
 // Why it holds
 // ------------
 // If every message takes at most tau, and delta > eta + tau:
 //   P1  No living process is suspected. At its observer, two heartbeats of an emitter are at most eta + tau apart. A
-//       new emitter hears of its observer and is heard within 2 tau.
+//       new emitter learns of its observer, and its heartbeat arrives, within 2 tau.
 //   P2  Every death becomes known to all. Let q be the closest living successor of a process that died. The final
 //       emitter of q lives, or q would suspect it. So q has passed over the dead process, and whenever it passes over a
 //       process, it broadcasts all deaths it knows of. q lives, so every process hears it.
@@ -28,25 +28,26 @@
 // Other witnesses, such as the runtime or a broken connection, may know of a death before the ring does. The detector
 // then acts at once, as if the time had run out.
 //
-// If a living process is held dead (it was stopped, or cut off), every process that hears of it again tells it so
-// (FENCE), and so does every list that names it. It reports that to its owner once, and is silent from then on. But it
-// ignores the statement of a process that is an epoch behind, and of a process that it holds dead itself, unless that
-// has a lower number: of two processes that hold each other dead, one must give in.
+// If a living process is declared dead (it was stopped, or cut off), every process that receives a message from it
+// again reports that to it (FENCE), and so does every list that names it. The process reports that to its owner once,
+// and sends nothing from then on. But it ignores the statement of a process that is an epoch behind, and of a process
+// that it considers dead itself, unless that process has a lower number: of two processes that consider each other
+// dead, one must give in.
 //
 // Epochs
 // ------
 // A ring belongs to an epoch. When processes join or are agreed to have left, all members enter the next epoch with the
 // same membership. Messages of an older epoch are ignored. Messages that come too early are kept until this process
-// enters their epoch. Deaths that are known here and not agreed on are carried over. A process that enters is a new
-// emitter to its observer: it has 2 delta.
+// enters their epoch. Deaths that this process knows and that were not agreed on are carried over. A process that
+// enters is a new emitter for its observer: it has 2 delta for its first heartbeat.
 //
 // Where the text of the paper is not enough
 // -----------------------------------------
 // tests/detector/ring_explorer_test.cpp has the shortest run in which the text fails.
 //   - T5 adds to D the one process that the broadcast is about, and not the list that comes with it. If a source dies
 //     in the middle of its broadcast, the processes that it did not reach never hear of that death: the source's
-//     observer, which did hear, passes over both. (Rule::tell_the_list) So here the list is believed, and only the list
-//     is sent.
+//     observer, which did hear, passes over both. (Rule::tell_the_list) So this ring believes the list, and sends only
+//     the list.
 //   - T5 leaves emitter alone when the broadcast is about emitter. Then one more time-out runs before the ring closes,
 //     though every process knows. Here the observer passes over it at once. It must broadcast nevertheless: the source
 //     of the first broadcast may have died in the middle of it. (Rule::announce_when_told)
@@ -138,7 +139,7 @@ class BasicRing {
   /// Returns this process itself if it is alone.
   ProcessId emitter() const { return emitter_; }
   ProcessId observer() const { return observer_; }
-  /// Returns true if others hold this process dead.
+  /// Returns true if others have declared this process dead.
   bool fenced() const { return fenced_; }
 
   /// Returns true if `message` from `from` would change nothing, now or later.

@@ -124,7 +124,7 @@ void BasicRing<Rules>::receive(ProcessId from, const Message& message, Time now,
   take(from, message, now, actions);
 }
 
-/// Returns true if this process believes the statement of `from` that it is dead itself. Of two processes that hold
+/// Returns true if this process believes the statement of `from` that it is dead itself. Of two processes that consider
 /// each other dead, the one with the higher number gives in.
 template <class Rules>
 bool BasicRing<Rules>::believes(ProcessId from) const {

@@ -218,7 +218,8 @@ void Service::turn() {
   network_.retry();
 }
 
-/// When the emitter is about to be suspected: returns true if it only has no processor, on this same machine.
+/// Call it when the emitter is about to be suspected. Returns true if the emitter is on this machine and could run, but
+/// has no processor.
 bool Service::emitter_is_kept_waiting(Time now) const {
   if (!detector_.emitter_is_overdue(now)) return false;
   const auto neighbour = neighbours_.find(detector_.emitter());
@@ -308,7 +309,7 @@ void Service::hold_dead(const ProcessSet& died) {
   if (!died.empty()) look_at_lifeline();
 }
 
-/// Holds a process dead that does not come out of the MPI library.
+/// Declares a process dead that does not return from the MPI library.
 void Service::hold_stuck_dead(ProcessId process, Time held) {
   if (ended_) return;
   const DeathCause cause{

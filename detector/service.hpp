@@ -14,19 +14,20 @@
 //
 // The handling of a death
 // -----------------------
-// The death is recorded (detector/local/runtime_witness.hpp), where the recovery engine and waiting spares find it. The
-// MPI library is told unless the runtime has told it, so that every call that waits for the dead process returns. The
-// processes of the same machine also kill the process. A stopped process dies of that without running again.
+// The death is recorded (detector/local/runtime_witness.hpp), where the recovery engine and waiting spares find it.
+// mend reports the death to the MPI library unless the runtime has reported it, so that every call that waits for the
+// dead process returns. The processes of the same machine also kill the process. A stopped process then dies without
+// running again.
 //
-// If a process that is held dead still runs, because its machine was cut off or frozen as a whole, it learns that from
-// the first member that it reaches, or because it reaches too few of them. It then kills itself.
+// If a process that was declared dead still runs, because its machine was cut off or frozen as a whole, it learns this
+// from the first member that it reaches, or because it reaches too few members. It then kills itself.
 //
 // The control thread also reports ranks that wait for others for a long time (detector/stall/stall_watch.hpp), and
 // tells `mend run` the state of processes on other nodes (detector/status/status_relay.hpp).
 //
-// A silent process is not dead yet: see detector/detector.hpp. Delta is at least eta plus four times the worst delay
-// with which any process of the job woke from a short sleep at the start, and it grows when needed. An emitter on the
-// same machine is not suspected while it could run but has no processor.
+// A silent process is not declared dead at once: see detector/detector.hpp. Delta is at least eta plus four times the
+// worst delay with which any process of the job woke from a short sleep at the start, and it grows when needed. An
+// emitter on the same machine is not suspected while it could run but has no processor.
 
 #pragma once
 
@@ -66,7 +67,7 @@ class Service {
     transport::ControlNetwork::Counters network;
     std::uint64_t old_messages = 0;  ///< of an older epoch: ignored
     std::uint64_t garbage = 0;       ///< messages that no detector can have sent
-    std::uint64_t suspicions = 0;    ///< processes that this one found silent and then held dead
+    std::uint64_t suspicions = 0;    ///< processes that this one found silent and then declared dead
     std::size_t unseen = 0;          ///< deaths that the runtime should have reported, and has not
     Time longest_silence{0};         ///< of an emitter, between two heartbeats
     Time delta{0};                   ///< as it is now
@@ -75,7 +76,7 @@ class Service {
   /// Listens at `host`. Local. Throws EnvironmentError if that is not possible.
   Service(ProcessId self, transport::Ipv4 host, const Timing& timing, RuntimeWitness& runtime,
           const StallLimits& stalls = {});
-  /// Ends the control thread. The other processes must have called end() too; otherwise they hold this process dead.
+  /// Ends the control thread. The other processes must have called end() too; otherwise they declare this process dead.
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -94,12 +95,12 @@ class Service {
   /// Enters an epoch. All members call it within 2 delta of each other.
   void enter(Membership membership);
 
-  /// The job is over: from now on, holds no process dead, and continues to tell others that this process lives. Returns
-  /// when that is in effect; nothing is said to the runtime from then on. Local.
+  /// Call it when the job is over. From then on, declares no process dead, and continues to report to others that this
+  /// process lives. Returns when that is in effect; nothing is sent to the runtime from then on. Local.
   void end();
 
-  /// After the end: makes the library hold those processes of this machine dead that are gone for any reason. Returns
-  /// when the library has been told: the caller leaves the runtime next, in which no other thread may be then.
+  /// After the end: makes the library consider those processes of this machine dead that are gone for any reason.
+  /// Returns when that is done: the caller leaves the runtime next, and no other thread may use it then.
   void release_dead_processes();
 
   /// Returns recent counters. Waits for the control thread, which never blocks.
@@ -152,7 +153,7 @@ class Service {
   bool ended_ = false;
   std::map<ProcessId, Time> unexplained_;  // dead neighbours, until the kernel reports their end, or until this time
   ProcessSet told_;                        // deaths that the runtime has reported
-  ProcessSet let_go_;                      // after the end: the gone processes that the library was told of
+  ProcessSet let_go_;                      // after the end: the gone processes that were reported to the library
   Counters counters_;
 };
 

@@ -1,6 +1,6 @@
-/* The interface of Fenix for C as of 2026, carried out by mend. Programs written for Fenix compile against this header
- * unchanged and link `fenix` (find_package(fenix)) or mend::fenix (find_package(mend)). docs/fenix.md says what every
- * function does here, and where that differs from Fenix. From C++17 on, this header includes fenix.hpp.
+/* The interface of Fenix for C as of 2026, implemented by mend. Programs written for Fenix compile against this header
+ * unchanged and link `fenix` (find_package(fenix)) or mend::fenix (find_package(mend)). docs/fenix.md describes every
+ * function here, and how it differs from Fenix. From C++17 on, this header includes fenix.hpp.
  *
  *     MPI_Init(&argc, &argv);
  *     Fenix_Init(&role, MPI_COMM_WORLD, &comm, &argc, &argv, spares, &error);
@@ -11,7 +11,7 @@
  *     MPI_Finalize();
  *
  * When a process dies, a spare takes its rank and leaves Fenix_Init as FENIX_ROLE_RECOVERED_RANK; survivors leave their
- * MPI call and return from Fenix_Init once more, or stay where they are (FENIX_RESUME_MODE).
+ * MPI call and return from Fenix_Init once more, or continue at their MPI call (FENIX_RESUME_MODE).
  *
  * Unless a comment says otherwise, functions are called by the thread that called Fenix_Init, between Fenix_Init and
  * Fenix_Finalize, and return FENIX_SUCCESS or one of the codes in fenix_codes.h. A collective function that meets a
@@ -87,7 +87,7 @@ extern "C" {
 #define MEND_FENIX_ACCUMULATES 0
 #endif
 
-/* Parts of Fenix_Init. */
+/* Functions that the macro Fenix_Init calls. */
 void mend_fenix_accumulate_snapshots(int accumulate);
 void mend_fenix_start(int *role, MPI_Comm comm, MPI_Comm *new_comm, int *argc, char ***argv, int spares, int spawn,
                       MPI_Info info, int *error, jmp_buf *resume_point);
@@ -135,7 +135,7 @@ int Fenix_slot_to_rank(MPI_Comm comm, int slot, int *rank);
 /** Makes the group of the processes that now have the slots of `old_group`, in the same order. Slots that no longer
  * exist are left out. The program frees the group. Local. */
 int Fenix_repair_group(MPI_Group old_group, MPI_Group *new_group);
-/** Returns what `*error` of Fenix_Init is. Local. */
+/** Returns the value of `*error` of Fenix_Init. Local. */
 int Fenix_get_error(void);
 /** Returns the number of waiting spares. Local. */
 int Fenix_get_nspare(void);
@@ -147,8 +147,8 @@ int Fenix_Process_fail_list(int **fail_list);
 int Fenix_check_cancelled(MPI_Request *request, MPI_Status *status);
 
 /** Ends the job when all ranks have called it; the spares exit. Collective over the ranks. After a failure in it,
- * survivors return from Fenix_Init again, as after any other. The program may go on using the resilient communicator
- * until MPI_Finalize. */
+ * survivors return from Fenix_Init again, as after any other. The program may use the resilient communicator until
+ * MPI_Finalize. */
 int Fenix_Finalize(void);
 
 /* --- data ------------------------------------------------------------------------------------------------------ */
@@ -180,7 +180,8 @@ int Fenix_Finalize(void);
 #define FENIX_DESERIALIZE 1
 
 /** Writes elements `offset` to `offset + count - 1` of `buffer` to `file`, or reads them from it, according to
- * `direction`. `count` is FENIX_RESIZEABLE when a resizable member is to be written whole. Must not seek. */
+ * `direction`. `count` is FENIX_RESIZEABLE when a resizable member is to be written whole. The function must not seek.
+ * */
 typedef void (*Fenix_Serialize_file_fn)(FILE *file, int direction, void *buffer, int offset, int count, void *context);
 
 typedef struct {
@@ -287,7 +288,7 @@ int Fenix_Data_member_load_to(int group_id, int member_id, void *target, int tar
 /** Opens a file in memory for reading, with the bytes of the member in that snapshot. Local. */
 int Fenix_Data_member_load_begin(int group_id, int member_id, FILE **file, int time_stamp,
                                  Fenix_Data_subset *found_data);
-/** As Fenix's own header spells it. */
+/** The spelling in Fenix's own header. */
 #define Fenix_data_member_load_begin Fenix_Data_member_load_begin
 /** Closes the file of Fenix_Data_member_load_begin. Local. */
 int Fenix_Data_member_load_end(int group_id, int member_id);
@@ -389,7 +390,7 @@ inline int Fenix_Data_member_attr_get(int group_id, int member_id, int attribute
   return mend_fenix_member_attr_get(group_id, member_id, attributename, attributevalue, flag);
 }
 #else
-/* The same in C: the number of arguments tells which is meant. */
+/* The same in C: the number of arguments selects the function. */
 #define Fenix_get_role(...) \
   MEND_FENIX_FOURTH(__VA_ARGS__, Fenix_get_role, 0, mend_fenix_own_role, 0)(__VA_ARGS__)
 #define Fenix_Data_member_restore_from_rank(...)                                                                 \

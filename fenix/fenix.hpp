@@ -1,5 +1,5 @@
-// Fenix for C++ as of 2026, carried out by mend. The names, arguments and defaults are Fenix's; docs/fenix.md says what
-// each function does here.
+// Fenix for C++ as of 2026, implemented by mend. The names, arguments and defaults are Fenix's; docs/fenix.md describes
+// each function here.
 //
 //     MPI_Comm comm;
 //     fenix::init({.in_comm = MPI_COMM_WORLD, .out_comm = &comm, .spares = 2});
@@ -11,10 +11,11 @@
 //       } catch (const fenix::CommException&) {}   // a failure was recovered from, and comm has been repaired
 //     }
 //
-// A function with an invalid argument, or that fails otherwise, throws RuntimeException with the code that the function
-// for C returns. Warnings, and FENIX_ERROR_CANCELLED with FENIX_RESUME_RETURN, are returned. A collective function that
-// meets a failure recovers from it, and then throws CommException, unless FENIX_RESUME_MODE says otherwise. "The ranks"
-// are those of the resilient communicator. fenix.h describes the functions for C, which have the same names.
+// A function that fails, for example because of an invalid argument, throws RuntimeException with the code that the
+// function for C returns. Warnings, and FENIX_ERROR_CANCELLED with FENIX_RESUME_RETURN, are returned. A collective
+// function that meets a failure recovers from it, and then throws CommException, unless FENIX_RESUME_MODE says
+// otherwise. "The ranks" are those of the resilient communicator. fenix.h describes the functions for C, which have the
+// same names.
 
 #pragma once
 
@@ -92,12 +93,12 @@ constexpr int STOREV_ALL = FENIX_STOREV_ALL;
 enum CallbackLocation { PRE_RECOVERY, POST_RECOVERY };
 
 namespace args {
-/// The arguments of init(). What the pointers point to must exist until Fenix_Finalize.
+/// The arguments of init(). The variables that the pointers point to must exist until Fenix_Finalize.
 struct FenixInitArgs {
   int* role = nullptr;                ///< becomes the role of this rank
   MPI_Comm in_comm = MPI_COMM_WORLD;  ///< all launched processes
   MPI_Comm* out_comm = nullptr;       ///< becomes the resilient communicator
-  int* argc = nullptr;                ///< of main, to take mend's flags out
+  int* argc = nullptr;                ///< of main; mend's flags are removed
   char*** argv = nullptr;
   int spares = 0;      ///< the number of processes, the last of in_comm, that become spares
   int* err = nullptr;  ///< becomes FENIX_SUCCESS or FENIX_WARNING_SPARE_RANKS_DEPLETED
@@ -115,7 +116,7 @@ void set_option(SettingName setting, unsigned option);
 /// Returns the value of a setting. Also before init(). Local.
 unsigned get_option(SettingName setting);
 
-/// Throws CommException for the most recent failure. For ranks that have taken over, which did not meet it. Local.
+/// Throws CommException for the most recent failure. It is meant for newcomers, which did not meet that failure. Local.
 [[noreturn]] void throw_exception();
 /// Returns the role of this rank. Local.
 Fenix_Rank_role role();
@@ -318,7 +319,7 @@ int mlog_delete(int mlog_id);
 
 }  // namespace fenix::mlog
 
-// --- as it was spelt in 2025 ---------------------------------------------------------------------------------------
+// --- spellings of 2025 ---------------------------------------------------------------------------------------------
 
 namespace Fenix {
 using namespace ::fenix;

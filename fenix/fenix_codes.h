@@ -3,7 +3,7 @@
 #ifndef MEND_FENIX_CODES_H
 #define MEND_FENIX_CODES_H
 
-/** What functions return: errors are negative, warnings positive. */
+/** The codes that functions return: errors are negative, warnings positive. */
 typedef enum {
   FENIX_SUCCESS = 0,
   FENIX_ERROR_UNINITIALIZED = -100,
@@ -45,13 +45,13 @@ typedef enum {
   FENIX_WARNING_SPARE_RANKS_DEPLETED = 100,
   FENIX_WARNING_PARTIAL_RESTORE
 } Fenix_Return_codes;
-/* As it was spelt at first. */
+/* An earlier spelling. */
 #define FENIX_ERROR_CALLBACK_NOT_REGISTERD FENIX_ERROR_CALLBACK_NOT_REGISTERED
 
 typedef enum {
   FENIX_ROLE_INITIAL_RANK = 0,   /**< nothing has failed yet */
   FENIX_ROLE_RECOVERED_RANK = 1, /**< took over a rank in the most recent recovery */
-  FENIX_ROLE_SURVIVOR_RANK = 2,  /**< had its rank before that */
+  FENIX_ROLE_SURVIVOR_RANK = 2,  /**< had its rank before that recovery */
   FENIX_ROLE_SPARE_RANK = 3,     /**< waits as a spare, or was one when the job was over */
   FENIX_ROLE_MISSING_RANK = 4    /**< its process has died and was not replaced: the job continues with fewer ranks */
 } Fenix_Rank_role;
@@ -75,7 +75,7 @@ typedef enum {
   FENIX_RECOVERY_MODE_MAXCODE
 } Fenix_Recovery_mode;
 
-/** Where survivors continue. */
+/** How survivors continue. */
 typedef enum {
   FENIX_RESUME_JUMP,   /**< they return from Fenix_Init, by longjmp: the default */
   FENIX_RESUME_RETURN, /**< the call that met the failure returns its error */

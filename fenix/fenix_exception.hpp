@@ -29,13 +29,13 @@ struct CommException : std::exception {
 struct RuntimeException : std::exception {
 #ifdef __cpp_lib_source_location
   using Location = std::source_location;
-#else  // Before C++20 there is a pointer in its place, which it is: what the library throws can be caught there as
-       // well.
+#else  // Before C++20 a pointer stands for it. std::source_location is one, so exceptions of the library can be caught
+       // there too.
   using Location = const void*;
 #endif
 
   RuntimeException(int code, std::string_view name, std::string sentence, Location where);
-  /// A sentence that names the function and the code.
+  /// Returns a sentence that names the function and the code.
   const char* what() const noexcept override { return sentence_.c_str(); }
   /// Returns what() after the file, line and function of `location`, indented by 2 * `depth` blanks.
   std::string to_string(int depth = 0) const;

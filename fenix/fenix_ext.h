@@ -1,5 +1,5 @@
-/* The header of this name in older trees of Fenix has what is internal to it. Programs that include it find the
- * interface here, and nothing more. */
+/* In older trees of Fenix, the header of this name has Fenix's internals. Here it has the interface, and nothing more.
+ * */
 
 #ifndef MEND_FENIX_EXT_H
 #define MEND_FENIX_EXT_H

@@ -3,7 +3,7 @@
 #pragma once
 
 namespace fenix {
-/// Writes what does not hold, and ends the job by MPI_Abort with code 1. Local.
+/// Prints the predicate that is false, and ends the job by MPI_Abort with code 1. Local.
 [[noreturn]] void end_for_requirement(const char* predicate, const char* file, int line, const char* function);
 /// The same, with a reason in printf's format.
 [[noreturn, gnu::format(printf, 5, 6)]] void end_for_requirement(const char* predicate, const char* file, int line,

@@ -1,5 +1,5 @@
-/* The shell of a subset, as C sees it: apart from fenix.h because fenix/data/subset.hpp, which fenix.h includes in C++,
- * needs it. C99 and C++. */
+/* The shell of a subset for C. It is separate from fenix.h because fenix/data/subset.hpp, which fenix.h includes in
+ * C++, needs it. C99 and C++. */
 
 #ifndef MEND_FENIX_SUBSET_H
 #define MEND_FENIX_SUBSET_H

@@ -98,7 +98,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
       ->default_str(std::ranges::find(choices, value, &std::pair<std::string, T>::second)->first);
 }
 
-/// The names in a list such as "node1, node2".
+/// Returns the names in a list such as "node1, node2".
 std::vector<std::string> names_in(const std::string& text) {
   std::vector<std::string> names;
   std::istringstream rest(text);
@@ -132,7 +132,7 @@ std::vector<std::pair<std::string, LogLevel>> log_levels() {
 /// Gives an option its group, and the environment variable that sets it too.
 using Entry = std::function<void(CLI::Option*, const char*)>;
 
-/// Spares, and what is done about dead ranks.
+/// Defines the options for spares and for what is done about dead ranks.
 void define_recovery(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   from_environment(app.add_option(prefix + "spares", options.spares,
                                   "How many of the launched processes wait as spares (set by mend run)")
@@ -184,7 +184,7 @@ void define_recovery(CLI::App& app, Options& options, const std::string& prefix,
       "MEND_TRIES");
 }
 
-/// Commits, what is kept of them, and when.
+/// Defines the options for commits, for what is kept of them, and when.
 void define_commits(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   from_environment(add_parsed(app, prefix + "commit-every", options.commit_every, CommitInterval::parse,
                               "Steps between commits, or auto for Daly's interval")
@@ -236,7 +236,7 @@ void define_commits(CLI::App& app, Options& options, const std::string& prefix, 
       "MEND_ON_TERM");
 }
 
-/// Who goes back, and message logs.
+/// Defines the options for rollback and message logs.
 void define_rollback(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   const auto rollback_from = [&options](const std::string& text) {
     options.rollback_is_strict = text == "local,strict";
@@ -269,7 +269,7 @@ void define_rollback(CLI::App& app, Options& options, const std::string& prefix,
                    "MEND_LOG_LIMIT");
 }
 
-/// Communicators, agreement, failure detection and the network.
+/// Defines the options for communicators, agreement, failure detection and the network.
 void define_communication(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   from_environment(
       add_choice<WorldMeans>(
@@ -310,7 +310,7 @@ void define_communication(CLI::App& app, Options& options, const std::string& pr
                    "MEND_TIMEOUT");
 }
 
-/// Waits for others.
+/// Defines the options for waits for other processes.
 void define_waits(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   const auto patience = [&](const char* name, Seconds& time, const char* help) {
     return app
@@ -336,7 +336,7 @@ void define_waits(CLI::App& app, Options& options, const std::string& prefix, co
       "MEND_STUCK_LIMIT");
 }
 
-/// What mend says and writes.
+/// Defines the options for mend's messages and files.
 void define_reports(CLI::App& app, Options& options, const std::string& prefix, const Entry& from_environment) {
   from_environment(add_choice(app, prefix + "log", options.log_level, log_levels(), "What mend says on standard error"),
                    "MEND_LOG");
@@ -366,7 +366,8 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
     define_some(app, options, prefix, from_environment);
 }
 
-/// The items for mend in a TOML file: the keys of its [mend] table or, without that table, all keys outside of tables.
+/// Returns the items for mend in a TOML file: the keys of its [mend] table or, without that table, all keys outside of
+/// tables.
 std::vector<CLI::ConfigItem> items_for_mend(const std::string& file) {
   std::vector<CLI::ConfigItem> items = CLI::ConfigTOML().from_file(file);
   const auto in_our_table = [](const CLI::ConfigItem& item) {
@@ -380,7 +381,7 @@ std::vector<CLI::ConfigItem> items_for_mend(const std::string& file) {
   return items;
 }
 
-/// `said` is the option that names the file.
+/// `said`: the option that names the file.
 void read_file(const std::string& said, const std::string& file, Options& options) {
   CLI::App keys("mend");
   keys.set_help_flag();
@@ -402,7 +403,7 @@ void read_file(const std::string& said, const std::string& file, Options& option
   }
 }
 
-/// Where a site sets options for all jobs.
+/// The file in which a site sets options for all jobs.
 constexpr const char* site_file = "/etc/mend.toml";
 
 void read_site_file(const std::string& said, const std::string& file, Options& options) {

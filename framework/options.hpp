@@ -24,12 +24,12 @@ class Option;
 
 namespace mend {
 
-/// When Session::commit_due returns true (--mend-commit-every).
+/// The rule by which Session::commit_due returns true (--mend-commit-every).
 struct CommitInterval {
   std::optional<int> steps = 1;  ///< from one commit to the next; none: "auto", Daly's interval from measured costs
   bool operator==(const CommitInterval&) const = default;
 
-  /// A positive number of steps, or "auto". Throws UsageError for anything else. Local.
+  /// Parses a positive number of steps, or "auto". Throws UsageError for any other text. Local.
   static CommitInterval parse(std::string_view text);
 };
 
@@ -54,7 +54,7 @@ enum class TraceDetail : std::uint8_t {
   messages,  ///< also the messages of agreements and failure detection, without heartbeats
 };
 
-/// What MPI_COMM_WORLD is in a body (--mend-world).
+/// The meaning of MPI_COMM_WORLD in a body (--mend-world).
 enum class WorldMeans : std::uint8_t {
   launch,   ///< all processes that were launched, as MPI says; its use is refused when there are spares
   session,  ///< session.comm(), for programs and libraries that know no other communicator
@@ -84,9 +84,9 @@ struct Options {
   int versions = 2;             ///< number of versions kept
   FindChanges find_changes = FindChanges::automatic;
   std::optional<DiskOptions> disk;        ///< where every N-th commit is written to disk; none: nowhere
-  Rollback rollback = Rollback::all;      ///< which ranks go back when a process dies
+  Rollback rollback = Rollback::all;      ///< which ranks roll back when a process dies
   ClusterChoice clusters;                 ///< ... together, under local rollback
-  bool rollback_is_strict = false;        ///< "local,strict": the job ends where all ranks would have to go back
+  bool rollback_is_strict = false;        ///< "local,strict": the job ends where all ranks would have to roll back
   std::optional<ByteCount> log_limit;     ///< of a rank's log of messages; none: a tenth of the machine's memory
   bool checks_determinism = false;        ///< ranks end on purpose, and what is sent again is compared
   WorldMeans world = WorldMeans::launch;  ///< what MPI_COMM_WORLD is in a body
@@ -98,9 +98,9 @@ struct Options {
   Milliseconds timeout{1000};             ///< of silence, after which a process is declared dead
   Seconds stall{10};                      ///< waiting in mend's calls after which it is reported; 0: never
   Seconds stall_limit{0};                 ///< waiting after which the job is ended; 0: never
-  Seconds stuck_limit{15};                ///< in a call of the MPI library, until a process is held dead; 0: never
+  Seconds stuck_limit{15};                ///< in a call of the MPI library, until a process is declared dead; 0: never
   LogLevel log_level = LogLevel::notice;  ///< messages written to standard error
-  std::filesystem::path result;           ///< file on what happened, for `mend report`; empty: none
+  std::filesystem::path result;           ///< the result file, for `mend report`; empty: none
   std::filesystem::path trace;            ///< folder for Chrome traces, one file a process; empty: none
   TraceDetail trace_detail = TraceDetail::spans;  ///< contents of the trace
   bool help = false;                              ///< prints these options instead of running
@@ -123,7 +123,7 @@ std::string describe_options();
 /// Local.
 void refuse_flag_as_value(CLI::Option& option);
 
-/// The environment variables that set options. Local.
+/// Returns the environment variables that set options. Local.
 std::vector<std::string> option_variables();
 
 }  // namespace mend

@@ -25,18 +25,19 @@ struct RecoveryReport {
   std::string machine;                    ///< whose clock measured the times; empty: this process's
   int rounds = 1;                         ///< more than one if a process died during the recovery
 
-  /// The time until there were new communicators.
+  /// Returns the time until there were new communicators.
   Milliseconds until_rebuilt() const { return interrupt + agree + rebuild; }
-  /// The time until the data was restored.
+  /// Returns the time until the data was restored.
   Milliseconds whole() const { return until_rebuilt() + restore; }
 
-  /// "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9 ms"
+  /// Returns "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9
+  /// ms".
   std::string to_string() const;
 };
 
-/// All recoveries of a job in a sentence or two: the deaths, what happened to the ranks, and the times. "2 recoveries:
-/// 3 processes died, 2 ranks were taken over; 8.1 ms until the data was back (median; 9.0 at most): interrupt 0.3,
-/// agree 1.2, rebuild 2.4, restore 4.2 ms". The phases are those of the median recovery.
+/// Returns all recoveries of a job in a sentence or two: the deaths, what happened to the ranks, and the times. "2
+/// recoveries: 3 processes died, 2 ranks were taken over; 8.1 ms until the data was back (median; 9.0 at most):
+/// interrupt 0.3, agree 1.2, rebuild 2.4, restore 4.2 ms". The phases are those of the median recovery.
 std::string summarise(std::span<const RecoveryReport> recoveries);
 
 }  // namespace mend

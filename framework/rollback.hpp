@@ -4,7 +4,7 @@
 
 namespace mend {
 
-/// Which processes go back to the last commit when a process dies (--mend-rollback).
+/// The processes that roll back to the last commit when a process dies (--mend-rollback).
 enum class Rollback : std::uint8_t {
   all,    ///< every rank
   local,  ///< only the process that takes over the rank; the others continue with their data

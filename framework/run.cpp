@@ -54,15 +54,16 @@ int refuse_for(ExitCode code, const std::function<void()>& say) {
   return static_cast<int>(code);
 }
 
-/// For wrong arguments, for errors of what they name, and for a lack of memory, which may concern this process only.
+/// Refuses for wrong arguments, for errors of what they name, and for a lack of memory, which may concern this process
+/// only.
 int refuse_for(const std::exception& error) {
   const bool lacks_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
   if (lacks_memory) return refuse_for(ExitCode::failed, [&] { log::error(describe_failed_start(error)); });
   return refuse_for(ExitCode::usage, [&] { log::error(error.what()); });
 }
 
-/// A job that is to continue from disk must not start from the beginning because the folder is another one. Throws
-/// UsageError.
+/// Throws UsageError if a job that is to continue from disk would start from the beginning, because the folder is
+/// another one.
 void require_version_on_disk(const Options& options) {
   const bool is_newcomer = launch::host_address().has_value();
   if (!launch::must_continue() || options.help || is_newcomer) return;

@@ -127,7 +127,7 @@ bool transaction(Session& session, const std::function<bool()>& work) {
   session.engine_.refuse_if_local("transaction()");
   StoreEngine& store = session.engine_.store();
   store.finish_commit();
-  if (!store.has_version()) store.commit();  // so that there is a version to go back to
+  if (!store.has_version()) store.commit();  // so that there is a version to roll back to
   const Version before = store.version();
   store.hold();  // until the unit has ended; a recovery ends the hold too
   const auto drop = [&] { store.drop_provisional(); };

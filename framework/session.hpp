@@ -24,7 +24,7 @@ namespace mend {
 
 class Engine;
 
-/// How this process has entered the present epoch.
+/// The way in which this process has entered the present epoch.
 enum class Role {
   initial,   ///< no failure has happened
   survivor,  ///< it held a rank before the last failure, and still holds it
@@ -39,42 +39,42 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The application's communicator. It has as many ranks as were launched, minus the spares, unless some ranks were
-  /// given up (--mend-on-failure shrink or blank). Use it for plain MPI calls. Their errors are thrown: ProcessFailure
-  /// if a process died (let it pass), EnvironmentError otherwise. Do not free it. Communicators that you or a library
-  /// make from it by MPI itself are interrupted like those of derive(), and you free them.
+  /// Returns the application's communicator. It has as many ranks as were launched, minus the spares, unless some ranks
+  /// were given up (--mend-on-failure shrink or blank). Use it for plain MPI calls. Their errors are thrown:
+  /// ProcessFailure if a process died (let it pass), EnvironmentError otherwise. Do not free it. Communicators that you
+  /// or a library make from it by MPI itself are interrupted like those of derive(), and you free them.
   /// Open MPI's windows (RMA) and files (MPI-IO) do not survive the death of a process that has them open. Local.
   MPI_Comm comm() const;
-  /// This process's rank in comm(). Local.
+  /// Returns this process's rank in comm(). Local.
   Rank rank() const;
-  /// The number of ranks of comm(). Local.
+  /// Returns the number of ranks of comm(). Local.
   int size() const;
 
-  /// The number that this rank had at the start of the job. It differs from rank() after lower ranks were given up.
-  /// Local.
+  /// Returns the number that this rank had at the start of the job. It differs from rank() after lower ranks were given
+  /// up. Local.
   Rank origin() const;
-  /// The number that another rank of comm() had at the start of the job. Local. Throws UsageError if comm() has no such
-  /// rank.
+  /// Returns the number that another rank of comm() had at the start of the job. Local. Throws UsageError if comm() has
+  /// no such rank.
   Rank origin(Rank rank) const;
-  /// The number of ranks at the start of the job. Local.
+  /// Returns the number of ranks at the start of the job. Local.
   int original_size() const;
-  /// The rank in comm() of the rank that had the number `origin` at the start; nothing if it was given up. Local.
-  /// Throws UsageError if there was no such rank.
+  /// Returns the rank in comm() of the rank that had the number `origin` at the start; nothing if it was given up.
+  /// Local. Throws UsageError if there was no such rank.
   std::optional<Rank> rank_in_comm(Rank origin) const;
 
-  /// The number of recoveries so far. Local.
+  /// Returns the number of recoveries so far. Local.
   Epoch epoch() const;
-  /// How this process has entered the present epoch. Local.
+  /// Returns how this process has entered the present epoch. Local.
   Role role() const;
-  /// The process that holds this rank. Local.
+  /// Returns the process that holds this rank. Local.
   ProcessId process() const;
-  /// The number of processes that held this rank before this one. Local.
+  /// Returns the number of processes that held this rank before this one. Local.
   int predecessors() const;
 
-  /// Which processes go back when a process dies (--mend-rollback). Local.
+  /// Returns which processes roll back when a process dies (--mend-rollback). Local.
   Rollback rollback() const;
 
-  /// The data that the ranks protect. Local.
+  /// Returns the data that the ranks protect. Local.
   Store& store() const;
 
   /// Counts a step, and returns true if the step should end with a commit: every n steps, or at the interval of Young
@@ -97,24 +97,24 @@ class Session {
   /// MPI.
   void check();
 
-  /// A communicator that `factory` makes from the session's: a split, a topology, a dup, also in several steps. mend
-  /// interrupts it if a process fails, so that no rank stays blocked in it, and frees it unless you have done so. It
-  /// belongs to this epoch: in the next one MPI calls with it return errors, and after that it is freed. A rank whose
-  /// factory returns MPI_COMM_NULL takes no part. Collective over the session's ranks, in the same order on each.
+  /// Returns a communicator that `factory` makes from the session's: a split, a topology, a dup, also in several steps.
+  /// mend interrupts it if a process fails, so that no rank stays blocked in it, and frees it unless you have done so.
+  /// It belongs to this epoch: in the next one MPI calls with it return errors, and after that it is freed. A rank
+  /// whose factory returns MPI_COMM_NULL takes no part. Collective over the session's ranks, in the same order on each.
   MPI_Comm derive(const std::function<MPI_Comm(MPI_Comm)>& factory);
-  /// A Cartesian topology, made as by derive(). Ranks keep their numbers.
+  /// Returns a Cartesian topology, made as by derive(). Ranks keep their numbers.
   MPI_Comm cart(std::span<const int> dims, std::span<const int> periods);
-  /// A duplicate, made as by derive().
+  /// Returns a duplicate, made as by derive().
   MPI_Comm dup();
-  /// A communicator of some of the ranks, made as by derive().
+  /// Returns a communicator of some of the ranks, made as by derive().
   MPI_Comm split(int color, int key);
 
   /// Recovers in place, instead of leaving the body. For a survivor that has caught ProcessFailure. Afterwards comm()
   /// and the other functions refer to a new epoch, communicators derived before are invalid, and members stay protected
   /// with their present values. A newcomer enters the body from its beginning meanwhile, so what survivors do next (a
   /// restore() on all ranks, or sending the newcomer its data) must match what the body does there. Collective over the
-  /// ranks: the others call it too, or leave the body. Throws if the job cannot go on: let the exception pass. Throws
-  /// UsageError in a callback of on_repair(); in a transaction, it ends the job.
+  /// ranks: the others call it too, or leave the body. Throws if the job cannot continue: let the exception pass.
+  /// Throws UsageError in a callback of on_repair(); in a transaction, it ends the job.
   void repair();
 
   /// Registers `callback`, which is called at the end of each repair(), after those that were registered before it.
@@ -146,8 +146,8 @@ class Session {
     report_hash(std::as_bytes(std::span(std::ranges::data(part), std::ranges::size(part))));
   }
 
-  /// A T that belongs to this call of the body, for libraries on top of mend. It is made from the session at the first
-  /// call, and destroyed when the body is left. Local.
+  /// Returns a T that belongs to this call of the body, for libraries on top of mend. It is made from the session at
+  /// the first call, and destroyed when the body is left. Local.
   template <class T>
   T& of_this_entry() {
     std::shared_ptr<void>& one = of_this_entry_[typeid(T)];
@@ -155,7 +155,7 @@ class Session {
     return *static_cast<T*>(one.get());
   }
 
-  /// The recoveries so far, oldest first, with times as this process saw them. The deaths are the same on every
+  /// Returns the recoveries so far, oldest first, with times as this process saw them. The deaths are the same on every
   /// process. With --mend-on-failure blank, ranks are named by their origin(). Local.
   std::span<const RecoveryReport> recoveries() const;
 
@@ -173,8 +173,8 @@ class Session {
 /// count only if the unit does, and do not go to disk. Units may be nested: inner units count if the outermost does.
 /// While there are commits inside, one more version is kept for each. Returns true if the work was committed, false if
 /// it was rolled back. Collective over the session's ranks; `work` takes part in the same MPI calls on every rank,
-/// whatever it returns. Throws as commit and restore do, and what `work` throws: then the next restore() goes back to
-/// before the unit.
+/// whatever it returns. Throws as commit and restore do, and what `work` throws: then the next restore() rolls back to
+/// the state before the unit.
 bool transaction(Session& session, const std::function<bool()>& work);
 
 }  // namespace mend

@@ -16,7 +16,7 @@ using Action = std::function<int()>;
 /// Each function adds its subcommand to `mend`. When the user names it, `chosen` is set. `after_dashes`: the words
 /// after the first "--", which the parser does not see. It and `chosen` must outlive the parsing. The action throws
 /// UsageError for invalid arguments.
-/// What mpirun calls in a Slurm allocation; not for users.
+/// This subcommand is called by mpirun in a Slurm allocation, and is not for users.
 void add_slurm_agent_command(CLI::App& mend, Action& chosen);
 void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashes, Action& chosen);
 /// mend status, mend commit and mend stop, which communicate with the mend run of a job.

@@ -16,7 +16,7 @@
 
 namespace {
 
-/// What the command says of words that it does not take: an option first, because words after it may be its values.
+/// Returns the error text for unknown words. It names an option first, because words after an option may be its values.
 std::string refusal_of_words(const CLI::App& app, const CLI::ExtrasError& error) {
   const std::vector<std::string> words = app.remaining(true);
   const auto subcommands = app.get_subcommands();

@@ -1,4 +1,4 @@
-// A pipe whose ends are closed with it, or before.
+// A pipe. Its ends are closed by the destructor, or before.
 
 #pragma once
 
@@ -29,7 +29,7 @@ class Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  /// -1 once it is closed.
+  /// Returns the descriptor; -1 if it is closed.
   int reading() const { return ends_[0]; }
   int writing() const { return ends_[1]; }
   void close_reading() { close_once(ends_[0]); }

@@ -10,7 +10,7 @@
 
 namespace mend::jobs {
 
-/// Names the program in the usage of a command, because CLI11 does not see what comes after two dashes.
+/// Names the program in the usage of a command, because CLI11 does not see the words after two dashes.
 class UsageWithProgram : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* command, std::string name) const override {

@@ -38,7 +38,8 @@ bool Arrivals::overlap(const Pattern& one, const Pattern& other) {
   return one.context == other.context && meet(one.source, other.source) && meet(one.tag, other.tag);
 }
 
-/// What `source` has sent to this rank, but for what this rank has received again already.
+/// Lists the messages that `source` has sent to this rank. Those that this rank has already received again count as
+/// taken.
 void Arrivals::list_messages(int source, const History& history, const Counts& received) {
   std::map<Channel, std::uint64_t> counts;
   std::vector<Message>& all = messages_[source].all;
@@ -52,7 +53,7 @@ void Arrivals::list_messages(int source, const History& history, const Counts& r
   }
 }
 
-/// Goes on in the history of `rank`, as far as it can.
+/// Continues in the history of `rank` as far as possible.
 void Arrivals::walk(int rank) {
   Walker& walker = walkers_.at(rank);
   for (; walker.next < walker.history.events.size(); ++walker.next) {
@@ -114,7 +115,7 @@ void Arrivals::arrive(int source, std::size_t place) {
   pending_.erase(takes);
 }
 
-/// Returns true if a receive that waits could take what this one would.
+/// Returns true if a receive that waits could take a message that this receive could take.
 bool Arrivals::earlier_may_take(const Pattern& pattern) const {
   return std::ranges::any_of(pending_, [&](const Pending& one) { return overlap(one.pattern, pattern); });
 }

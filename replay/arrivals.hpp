@@ -1,26 +1,27 @@
-// In which order a rank that goes back may receive its messages again, when it receives from any source.
+// Determines the order in which a rank that rolls back may receive its messages again, if it receives from any source.
 //
-// All that it had been sent is logged, and at hand at once. But a receive from any source must not take a message that
-// depends on one that the rank has yet to send:
+// All messages that were sent to this rank are logged and available at once. But a receive from any source must not
+// take a message that depends on one that the rank has yet to send:
 //
 //          a, from rank 1     b, from rank 2        c, from rank 2, which has received e
 //   rank 0 ---receives any----receives any---sends e---receives any---
 //
-// If c came before a or b, the rank would send something else than e. Each other rank has kept its history: what it has
-// sent and received, in order. So the rank that goes back goes through their histories while it goes forward itself: a
-// rank sends in its history as soon as it has received there what it received before, which for messages of this rank
-// means that this rank has sent them again. Only then has its message arrived, and a receive from any source may take
-// it. Such a run, with the new order, is a valid one: each event of it comes after those that it depends on. A program
-// that is send-deterministic sends the same in it.
+// If c came before a or b, rank 0 would send another message instead of e. Each other rank has kept its history: the
+// messages that it has sent and received, in order. So the rank that rolls back goes through these histories while it
+// runs. In its history, a rank sends a message as soon as it has received there all messages that it received before
+// that send. A message from the rank that rolls back counts as received there when that rank has sent it again. A
+// message has arrived only when its sender has sent it in its history; then a receive from any source may take it. The
+// run with the new order is valid: each event comes after the events on which it depends. A send-deterministic program
+// sends the same messages in it.
 //
-// Receives are matched as MPI does: a message goes to the first receive that was posted and fits it. A receive that
-// names its source takes the next logged message from there at once, because what a rank sends is the same in every
-// valid run; unless an earlier receive from any source could take the message.
+// Receives are matched as in MPI: a message goes to the first posted receive that fits it. A receive that names its
+// source takes the next logged message from that source at once, because a rank sends the same messages in every valid
+// run. If an earlier receive that waits could take the message, the receive waits.
 //
-// The histories of the others tell nothing of a second rank that goes back at the same time. Then there is no order
-// that is known to be right. Nor is there if a receive from any source finds nothing that has arrived before this rank
-// has sent what the others have: the program received something else in another order, and may wait for a message that
-// is sent in another order too.
+// If a second rank rolls back at the same time, the histories of the others contain nothing about it. Then no order is
+// known to be correct. No order is known to be correct either if a receive from any source finds no message that has
+// arrived before this rank has sent all messages that the others have: the program received other messages in another
+// order, and may wait for a message that is sent in another order too.
 //
 // Pure: no MPI, no clock.
 
@@ -57,8 +58,8 @@ class Arrivals {
   };
   enum class Match : std::uint8_t {
     logged,  ///< the receive takes the message with this envelope
-    beyond,  ///< what was logged holds nothing for it: it takes a message that is sent from now on
-    waits,   ///< nothing for it has arrived
+    beyond,  ///< no logged message is for it: it takes a message that is sent from now on
+    waits,   ///< no message for it has arrived
   };
   struct Answer {
     Match match = Match::waits;
@@ -67,18 +68,18 @@ class Arrivals {
   using Receive = std::uint64_t;  ///< the caller's number of a receive
   using Counts = std::map<Channel, std::uint64_t>;
 
-  /// `self`: this rank, which goes back alone. `others`: the histories of the phase, of all others. `sent`, `received`:
-  /// what this rank has sent and received again so far.
+  /// `self`: this rank, which rolls back alone. `others`: the histories of all other ranks in the phase. `sent`,
+  /// `received`: the messages that this rank has sent and received again so far.
   Arrivals(int self, std::map<int, History> others, const Counts& sent, const Counts& received);
 
-  /// This rank has sent the next message of `channel` again.
+  /// Records that this rank has sent the next message of `channel` again.
   void sent(const Channel& channel);
-  /// A receive is posted. If it waits, take_matched() has it later, unless it is dropped.
+  /// Posts a receive. If it waits, take_matched() returns it later, unless it is dropped.
   Answer post(Receive receive, const Pattern& pattern);
   void drop(Receive receive);
-  /// Returns the answer to a receive that were posted now.
+  /// Returns the answer that a receive would get if it were posted now.
   Answer look(const Pattern& pattern);
-  /// Receives that have waited, and take a message now, in that order.
+  /// Returns the receives that have waited and take a message now, in that order.
   std::vector<std::pair<Receive, Envelope>> take_matched() { return std::exchange(matched_, {}); }
 
  private:
@@ -96,7 +97,7 @@ class Arrivals {
     History history;
     std::size_t next = 0;
     std::vector<std::uint64_t> received;  // by channel
-    std::size_t to_self = 0;              // so many messages to this rank were passed
+    std::size_t to_self = 0;              // the number of messages to this rank that were passed
   };
   using Way = std::tuple<int, int, std::uint32_t, int>;  // from, to, context, tag
   struct Pending {
@@ -117,8 +118,8 @@ class Arrivals {
   int self_;
   std::map<int, Walker> walkers_;
   std::map<Way, std::uint64_t> sent_;
-  std::map<Way, int> waiting_;                      // who waits for the next message of a way: its receiver
-  std::vector<int> able_;                           // those who can go on
+  std::map<Way, int> waiting_;                      // the rank that waits for the next message of a way: its receiver
+  std::vector<int> able_;                           // the ranks that can continue
   std::map<int, Messages> messages_;                // by source
   std::vector<std::pair<int, std::size_t>> order_;  // of arrival: source, and place among its messages
   std::size_t first_in_order_ = 0;                  // those before it are taken

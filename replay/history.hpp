@@ -1,5 +1,5 @@
-// The messages that a rank has sent and received in a phase, in order. A rank that goes back is told the histories of
-// the others: arrivals.hpp finds out from them in which order its messages may come again.
+// The messages that a rank has sent and received in a phase, in order. A rank that rolls back gets the histories of the
+// others. arrivals.hpp determines from them the order in which its messages may arrive again.
 
 #pragma once
 
@@ -12,12 +12,12 @@
 namespace mend::replay {
 
 struct History {
-  std::vector<Channel> channels;      ///< in the order of their first message; a channel may stand there for each way
+  std::vector<Channel> channels;      ///< in the order of their first message; a channel may appear per direction
   std::vector<std::uint32_t> events;  ///< each: twice the channel's place, and 1 more if it was received
   bool operator==(const History&) const = default;
 };
 
-/// As 64-bit words, and back; `at` is moved behind what was read. Pure.
+/// Convert a history to 64-bit words, and back. `at` is moved behind the words that were read. Pure.
 void put(std::vector<std::uint64_t>& words, const History& history);
 History history_from(const std::vector<std::uint64_t>& words, std::size_t& at);
 

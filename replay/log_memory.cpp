@@ -7,7 +7,7 @@ namespace mend::replay {
 std::span<std::byte> LogMemory::take(std::size_t size) {
   constexpr std::size_t least = std::size_t{1} << 20;
   constexpr std::size_t alignment = 16;
-  const std::size_t room = std::max(size, std::size_t{1});  // no two pieces begin at one place
+  const std::size_t room = std::max(size, std::size_t{1});  // no two pieces begin at the same place
   while (current_ < chunks_.size() && chunks_[current_].size - offset_ < room) {
     ++current_;
     offset_ = 0;

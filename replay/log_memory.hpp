@@ -10,8 +10,8 @@ namespace mend::replay {
 /// Memory that is taken in pieces and returned as a whole. Returned memory is reused, so its pages are already mapped.
 class LogMemory {
  public:
-  /// Returns `size` bytes, which are not moved until clear(). No two pieces begin at one place, even if
-  /// they are empty.
+  /// Returns `size` bytes, which are not moved until clear(). No two pieces begin at the same place, even if they are
+  /// empty.
   std::span<std::byte> take(std::size_t size);
   void clear();
   /// Returns how many bytes are taken.

@@ -1,6 +1,7 @@
-// The interface of a log of messages, which can be sent again, and are recognised when they are. It is told of each by
-// framework/local_rollback/messages/logged_messages.hpp, which sends and receives. Two keep such logs: sender_log.hpp,
-// until the next commit of all ranks, and region_log.hpp, for as many regions of the program as it wants.
+// The interface of a log of messages. Logged messages can be sent again, and are recognised when they are.
+// framework/local_rollback/messages/logged_messages.hpp sends and receives the messages, and reports each of them to
+// the log. There are two implementations: sender_log.hpp keeps messages until the next commit of all ranks, and
+// region_log.hpp keeps them for as many regions of the program as the program wants.
 
 #pragma once
 
@@ -18,7 +19,7 @@ struct Resent {
   std::span<const std::byte> bytes;
 };
 
-/// A message that is not what was sent, or is said to have been sent, before the failure.
+/// A message that differs from the one that was sent, or was reported as sent, before the failure.
 struct Difference {
   Channel channel;
   std::uint64_t number = 0;  ///< of the message, from 1
@@ -38,13 +39,14 @@ class MessageLog {
     bool needed = true;
   };
   virtual Copy begin_send(const Channel& channel, std::size_t size) = 0;
-  /// The copy of begin_send() is filled: the message counts as sent.
+  /// Records that the copy of begin_send() is filled. The message counts as sent.
   virtual void end_send(const Channel& channel, std::span<const std::byte> copy) = 0;
-  /// The next message of `channel` was received: `by_request` if it was by a call that can be repeated, and then leaves
-  /// this message alone.
+  /// Records that the next message of `channel` was received. `by_request`: if the call is repeated, it does not
+  /// receive this message again.
   virtual void receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request) = 0;
 
-  /// The hash over several messages, of that over those before the last and of that of the last. Pure.
+  /// Returns the hash over several messages. `before`: the hash over all messages but the last. `content`: the hash of
+  /// the last message. Pure.
   static std::uint64_t chained(std::uint64_t before, std::uint64_t content);
 };
 

@@ -127,7 +127,8 @@ void RegionLog::forget_dropped() {
   dropped_.clear();
 }
 
-/// Returns the earliest kept region that is not before `region`: all that precedes `region` also precedes that one.
+/// Returns the earliest kept region that is not before `region`: all messages that precede `region` also precede that
+/// region.
 const RegionLog::Region* RegionLog::first_from(int region) const {
   const auto found = std::ranges::find_if(regions_, [&](const Region& one) { return one.id >= region; });
   return found == regions_.end() ? nullptr : &*found;
@@ -177,7 +178,7 @@ RegionLog::Report RegionLog::report_for(int peer, const Position& position) cons
           counts_of(sent_at(position.region), peer), has_dropped_before(position.region)};
 }
 
-/// Returns what `peer` has received from this rank at the place where it continues.
+/// Returns the counts of messages that `peer` has received from this rank at the place where `peer` continues.
 RegionLog::Counts RegionLog::needed_from(int peer, const Position& position, const Report& report) const {
   return position.takes_counts ? counts_of(sent_at(position.region), peer) : renamed(report.received, peer);
 }

@@ -5,9 +5,9 @@
 // The log keeps the last `depth` regions. For each it keeps the messages sent in it, with their bytes, and the number
 // and hash of the messages sent and received on each channel before it began. With this a rank can go back to the
 // beginning of a region. With a log that was committed and restored it can continue where it was at the commit. After a
-// failure each rank says where it continues, and the ranks tell each other what they have received (hear()). Missing
-// messages are sent again from the log. A message that a rank sends again and that the receiver already has is
-// recognised, and compared by its hash.
+// failure each rank reports where it continues, and the ranks tell each other which messages they have received
+// (hear()). Missing messages are sent again from the log. A message that a rank sends again and that the receiver
+// already has is recognised, and compared by its hash.
 //
 // Ranks need not commit at the same place, and messages may be in flight during a commit: a committed log holds the
 // messages of the earlier regions.
@@ -68,8 +68,8 @@ class RegionLog final : public MessageLog {
 
   /// Begins a call of the program.
   void begin_call();
-  /// Undoes a call that has ended with a failure and will be repeated: forgets what was sent and received in it, except
-  /// what was received by a request.
+  /// Undoes a call that has ended with a failure and will be repeated: forgets the messages that were sent and received
+  /// in the call, except those that were received by a request.
   void undo_call();
 
   // --- regions ---------------------------------------------------------------------------------------------------
@@ -88,11 +88,11 @@ class RegionLog final : public MessageLog {
 
   // --- after a failure: all ranks together -----------------------------------------------------------------------
   bool has_messages() const { return !sends_.empty() || !received_.empty(); }
-  /// Returns what this rank tells `peer`, which continues at `position`.
+  /// Returns this rank's report for `peer`, which continues at `position`.
   Report report_for(int peer, const Position& position) const;
-  /// Returns true if the messages that `peer` needs again are kept. `report`: what `peer` has told.
+  /// Returns true if the messages that `peer` needs again are kept. `report`: the report of `peer`.
   bool can_serve(int peer, const Position& position, const Report& report) const;
-  /// Handles what `peer` has told. Returns the messages to send to `peer` again, in order. `takes_counts`: of this
+  /// Handles the report of `peer`. Returns the messages to send to `peer` again, in order. `takes_counts`: of this
   /// rank's own position, the same for all peers.
   std::vector<Resent> hear(int peer, const Position& position, const Report& report, bool takes_counts);
   const std::optional<Difference>& difference() const { return difference_; }
@@ -135,7 +135,7 @@ class RegionLog final : public MessageLog {
   std::deque<Region> regions_;  // the oldest first
   Counts sends_;
   Counts received_;
-  Counts theirs_;  // for each channel of this rank's sends: what the receiver has, as it told last
+  Counts theirs_;  // for each channel of this rank's sends: the messages that the receiver has, as it last reported
   bool has_dropped_ = false;
   std::vector<LogMemory> dropped_;
   std::vector<LogMemory> spare_;

@@ -29,7 +29,7 @@ std::uint64_t MessageLog::chained(std::uint64_t before, std::uint64_t content) {
 SenderLog::SenderLog(int self, Hash hash, std::vector<bool> mates)
     : SenderLog(self, hash, std::move(mates), Window{}) {}
 
-/// Memory is reused in pieces as large as what several mates may have to acknowledge.
+/// Memory is reused in pieces as large as the messages that several mates may have to acknowledge.
 SenderLog::SenderLog(int self, Hash hash, std::vector<bool> mates, Window window)
     : self_(self),
       hash_(hash),

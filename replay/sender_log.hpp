@@ -1,28 +1,29 @@
-// The record of a rank's messages. With it, a rank that goes back to the last commit gets its messages again, and the
+// The record of a rank's messages. With it, a rank that rolls back to the last commit gets its messages again, and the
 // messages that it sends again are recognised.
 //
 // All ranks commit together, and no message is under way when they do. So the messages of a job fall into phases:
 //
 //   entry of the body --setup--> restore() --interval--> commit() --interval--> commit() ...
 //
-// The log keeps the messages of the setup and of the current interval: the messages that this rank has sent, with
-// their bytes (the log), and how many it has received, with a hash. A process that takes over the rank of a dead one
-// begins with an empty log: it goes through the setup, restores, and goes through the interval. All ranks then tell
-// each other what they have received (a Receipts each), and hear() returns the logged messages to send again:
+// The log keeps the messages of the setup and of the current interval: the messages that this rank has sent, with their
+// bytes (the log), and how many it has received, with a hash. A process that takes over the rank of a dead one begins
+// with an empty log: it goes through the setup, restores, and goes through the interval. All ranks then tell each other
+// which messages they have received (one Receipts each), and hear() returns the logged messages to send again:
 //
-//   to the newcomer    all that the rank had been sent, because it has received nothing
+//   to the newcomer    all messages to that rank, because the newcomer has received none
 //   between survivors  the messages under way when the communicator was interrupted
 //
-// The newcomer sends what its predecessor has sent. The receivers have most of that already, so send() reports that it
-// is not needed. At the last message that a receiver has, the hash over all messages must equal the receiver's.
-// Otherwise the program is not send-deterministic, and the results of the newcomer do not fit those of the others.
+// The newcomer sends the messages that its predecessor has sent. The receivers have most of them already, so
+// begin_send() reports that they are not needed. At the last message that a receiver has, the hash over all messages
+// must equal the receiver's. Otherwise the program is not send-deterministic, and the results of the newcomer do not
+// fit those of the others.
 //
 // Messages are numbered on their channel, by both sides in the same way, because MPI keeps their order there. No
 // additional messages are sent.
 //
-// Ranks that go back together, the mates of a cluster (clusters.hpp), need nothing of each other from a log. A message
-// to a mate is neither logged nor hashed. Its copy is kept until the mate has acknowledged it (retained.hpp): a process
-// of another cluster may die while it is under way. Mates acknowledge many messages at once.
+// Ranks that roll back together, the mates of a cluster (clusters.hpp), need no messages of each other from a log. A
+// message to a mate is neither logged nor hashed. Its copy is kept until the mate has acknowledged it (retained.hpp): a
+// process of another cluster may die while the message is under way. Mates acknowledge many messages at once.
 //
 // This is sender-based message logging with coordinated commits (Johnson and Zwaenepoel, FTCS 1987).
 // replay/uncoordinated/protocol.hpp has the protocol in which clusters commit at different times.
@@ -76,17 +77,17 @@ class SenderLog final : public MessageLog {
     bool operator==(const Receipts&) const = default;
   };
 
-  /// When a rank acknowledges what it has received from a mate: after so many bytes or messages.
+  /// The number of bytes or messages after which a rank acknowledges the messages that it has received from a mate.
   struct Window {
     std::size_t bytes = std::size_t{256} << 10U;
     std::uint64_t messages = 64;
   };
 
-  /// `self`: this rank. `mates`: by rank, whether it goes back together with this one; empty: none does.
+  /// `self`: this rank. `mates`: by rank, whether it rolls back together with this one; empty: none does.
   SenderLog(int self, Hash hash, std::vector<bool> mates = {});
   SenderLog(int self, Hash hash, std::vector<bool> mates, Window window);
 
-  /// Others are mates from now on, on all ranks. Right after a cut().
+  /// Replaces the mates from now on. Called on all ranks, right after a cut().
   void set_mates(std::vector<bool> mates) { mates_ = std::move(mates); }
 
   /// The copy is not moved until the next cut().
@@ -112,14 +113,14 @@ class SenderLog final : public MessageLog {
   /// Returns the numbers of messages sent and received in `phase`, on all channels.
   std::map<Channel, std::uint64_t> sent(Phase phase) const;
   std::map<Channel, std::uint64_t> received(Phase phase) const;
-  /// Returns their order.
+  /// Returns the order of the messages sent and received in `phase`.
   const History& history(Phase phase) const { return phases_[static_cast<std::size_t>(phase)].history; }
   /// Returns true while other ranks have messages from this rank that it has not sent again.
   bool is_behind() const;
 
   /// Returns the report for `peer` after a recovery.
   Receipts receipts_for(int peer) const;
-  /// Takes the report of `peer`. Returns the messages to send to it again, in order.
+  /// Handles the report of `peer`. Returns the messages to send to it again, in order.
   std::vector<Resent> hear(int peer, const Receipts& receipts);
 
   /// Set if the messages that this rank sends again differ from those that its predecessor sent, according to the
@@ -131,7 +132,7 @@ class SenderLog final : public MessageLog {
     int to;
     std::vector<std::uint64_t> words;
   };
-  /// Returns those that are due. What is lost of them with a communicator is made up for by hear().
+  /// Returns the acknowledgements that are due. If some are lost with a communicator, hear() makes up for them.
   std::vector<Acknowledgement> take_acknowledgements();
   void acknowledged(int by, std::span<const std::uint64_t> words);
   /// Reuses the memory of copies that were acknowledged. No copy may be on its way.
@@ -143,15 +144,15 @@ class SenderLog final : public MessageLog {
   /// Returns how many messages this rank has sent again that receivers had, and compared.
   std::uint64_t compared() const { return compared_; }
 
-  /// Returns how many bytes were logged in the setup and the interval. It depends on what was sent, and on the
-  /// mates then, alone.
+  /// Returns how many bytes were logged in the setup and the interval. It depends only on the messages that were sent
+  /// and on the mates at that time.
   std::size_t bytes() const { return bytes_kept() + phases_[0].forgotten + phases_[1].forgotten; }
-  /// The same in this phase. It depends on what was sent and on the mates of the phase alone.
+  /// The same for this phase. It depends only on the messages that were sent and on the mates of the phase.
   std::size_t bytes_of_phase() const { return now().memory.used() + now().forgotten; }
-  /// Returns how many bytes are kept of what was logged.
+  /// Returns how many of the logged bytes are kept.
   std::size_t bytes_kept() const { return phases_[0].memory.used() + phases_[1].memory.used(); }
-  /// Forgets the messages of the phase so far, those to mates too, which cannot be sent again from now on. Copies must
-  /// not be in use.
+  /// Forgets the messages of the phase so far, including those to mates. They cannot be sent again from now on. Copies
+  /// must not be in use.
   void forget_log();
   /// Returns true if messages of the setup or of the interval were forgotten.
   bool has_forgotten() const { return phases_[0].forgotten + phases_[1].forgotten > 0; }
@@ -169,7 +170,7 @@ class SenderLog final : public MessageLog {
     std::uint64_t count = 0;
     std::uint64_t hash = 0;
     std::uint32_t place = nowhere;  ///< of the channel in the history
-    bool is_to_tell = false;        ///< stands in Unacknowledged::channels
+    bool is_to_tell = false;        ///< is in Unacknowledged::channels
   };
   struct Unacknowledged {
     std::size_t bytes = 0;
@@ -221,7 +222,7 @@ class SenderLog final : public MessageLog {
   OfPhase phases_[2];
   std::map<int, Phase> peers_;  ///< the phase of each other rank, according to its last report
   mutable std::optional<std::uint64_t>
-      behind_;  ///< number of messages of the phase that others have; nothing: to count
+      behind_;  ///< number of messages of the phase that others have; nothing: not counted yet
   std::optional<Difference> difference_;
   std::uint64_t compared_ = 0;
 };

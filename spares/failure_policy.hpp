@@ -1,4 +1,4 @@
-// The handling of a rank whose process has died (--mend-on-failure). If no allowed action is possible, the job ends.
+// The actions for a rank whose process has died (--mend-on-failure). If no allowed action is possible, the job ends.
 
 #pragma once
 
@@ -15,7 +15,7 @@ struct Policy {
   bool blank = false;   ///< as shrink, but reports and messages keep the original numbers of the other ranks
   bool operator==(const Policy&) const = default;
 
-  /// The words of which parse() takes a list.
+  /// The words that parse() accepts, as a list.
   static constexpr const char* forms = "{spare,spawn,shrink,blank},...";
 
   /// Reads a list such as "spare,shrink". Throws UsageError for any other text.
@@ -27,7 +27,7 @@ struct Policy {
   bool gives_up_ranks() const { return shrink || blank; }
 };
 
-/// Returns the text as Policy::parse takes it.
+/// Returns the text that Policy::parse accepts.
 std::string to_string(const Policy& policy);
 
 }  // namespace mend

@@ -24,7 +24,7 @@ std::vector<Placed>::const_iterator choose_spare(const std::vector<Placed>& spar
                           [&](const Placed& a, const Placed& b) { return left.at(a.node) < left.at(b.node); });
 }
 
-/// Returns how many processes of each node have ranks, the first of it.
+/// Returns how many processes of each node have ranks. These are the first processes of the node.
 std::map<NodeId, int> workers_by_node(std::span<const Placed> processes, int ranks, int spare_nodes) {
   std::map<NodeId, int> workers = count_by_node(processes);
   std::map<NodeId, int> spares;
@@ -35,7 +35,7 @@ std::map<NodeId, int> workers_by_node(std::span<const Placed> processes, int ran
     spares[node->first] = taken;
     left -= taken;
   }
-  // Give each other spare in turn to the node that has fewest, taking its last worker.
+  // Make each other spare in turn from the last worker of the node that has the fewest spares.
   for (; left > 0; --left) {
     const auto node = std::min_element(workers.begin(), workers.end(), [&](const auto& a, const auto& b) {
       // An emptied node comes last; then fewest spares first; then most workers; then the later node.
@@ -50,9 +50,9 @@ std::map<NodeId, int> workers_by_node(std::span<const Placed> processes, int ran
   return workers;
 }
 
-/// The first `ranks` processes of the launch have the ranks of their own numbers. Where one is missing, the first of
-/// the others has its rank. If there are too few, the last of these ranks stay vacant: they have no seat, and the
-/// others have the origins that they would have with them.
+/// The first `ranks` processes of the launch have the ranks of their own numbers. If one of them is missing, the first
+/// of the other processes has its rank. If there are too few processes, the last of the ranks without a process stay
+/// vacant: vacant ranks have no seat, and the other ranks have the same origins as without vacancies.
 RankAssignment plan_by_number(std::span<const Placed> processes, int ranks) {
   const auto is_worker = [&](const Placed& one) { return static_cast<std::int64_t>(one.process.value) < ranks; };
   const auto others = std::ranges::find_if_not(processes, is_worker);

@@ -1,7 +1,7 @@
 // Decides which processes are spares at the start of a job, and which spare takes over the rank of a dead process.
 //
-// All processes agree on who is dead. Then each process computes assign_ranks(roster, dead) for itself. The function is
-// pure, so all processes get the same new roster without a message.
+// All processes agree on which processes are dead. Then each process computes assign_ranks(roster, dead) for itself.
+// The function is pure, so all processes get the same new roster without a message.
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct RankAssignment {
   bool complete() const { return vacant.empty(); }
 };
 
-/// Which processes become spares, unless whole nodes do.
+/// Selects the processes that become spares, unless whole nodes do.
 enum class SparePlacement {
   spread,  ///< the last of each node, so that the loss of one node does not take all spares
   last,    ///< the last of all: ranks have the numbers of processes, and spares those of processes that are missing
@@ -41,9 +41,9 @@ RankAssignment first_assignment(std::span<const Placed> processes, int ranks, in
 
 /// Returns the roster after the death of `dead`. Each dead process's rank gets a living spare, in rank order: a spare
 /// of the dead process's own node if there is one, otherwise a spare of the node that has the most, so that the others
-/// stay spread. Dead spares are removed. A rank without a spare stays vacant if `policy` allows to start a process for
-/// it. Otherwise it is given up, if `policy` allows that and another rank remains: it leaves the roster, and the others
-/// keep their order. Pure: the same on every process.
+/// stay spread. Dead spares are removed. A rank without a spare stays vacant if `policy` allows the start of a process
+/// for it. Otherwise it is given up, if `policy` allows that and another rank remains: it leaves the roster, and the
+/// others keep their order. Pure: the same on every process.
 RankAssignment assign_ranks(const Roster& roster, const ProcessSet& dead, const Policy& policy = {});
 
 }  // namespace mend

@@ -3,7 +3,7 @@
 // An array is a box of elements, and each rank has a smaller box of them:
 //
 //    whole [4,6]      offset      A rank declares this when it protects its part, and it is kept with the part. So the
-//    . . . . . .      [1,2]       array can be given to other ranks than before, fewer or more.
+//    . . . . . .      [1,2]       array can be restored to another number of ranks.
 //    . . x x x .
 //    . . x x x .      extents
 //    . . . . . .      [2,3]
@@ -28,10 +28,10 @@ namespace mend {
 /// A number for each axis.
 using Extents = std::vector<std::size_t>;
 
-/// The number of elements in a box.
+/// Returns the number of elements in a box.
 std::size_t elements_in(const Extents& extents);
 
-/// The size of an element with this name (ArrayPart::element); 0 for an unknown name.
+/// Returns the size of an element with this name (ArrayPart::element); 0 for an unknown name.
 ByteCount element_bytes(std::string_view name);
 
 /// A box of elements in an array that all ranks share.
@@ -49,7 +49,7 @@ struct ArrayPart {
   bool is_whole() const { return extents == whole; }
 };
 
-/// "float64 array [2,3] at [1,2] of [4,6]".
+/// Returns text such as "float64 array [2,3] at [1,2] of [4,6]".
 std::string to_string(const ArrayPart& part);
 namespace detail {
 

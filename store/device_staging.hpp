@@ -65,8 +65,8 @@ class Staging {
     });
   }
 
-  /// Has `fill` write the bytes piece by piece, while the piece before is transferred. Ends when `fill` returns false,
-  /// and returns that.
+  /// Calls `fill` to write the bytes piece by piece, while the previous piece is transferred. If `fill` returns false,
+  /// stops and returns false.
   template <std::invocable<std::span<std::byte>> Fill>
   bool to_device(Fill&& fill, const BytesIn<std::byte, Device>& to) {
     Kokkos::fence();
@@ -109,7 +109,7 @@ class Staging {
   std::array<Kokkos::View<std::byte*, Buffer>, 2> buffers_;
 };
 
-/// The process's staging buffers for this device memory. They exist until Kokkos is finalised.
+/// Returns the process's staging buffers for this device memory. They exist until Kokkos is finalised.
 template <class Device>
 Staging<Device>& staging() {
   static std::optional<Staging<Device>> one;

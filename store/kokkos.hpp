@@ -1,6 +1,6 @@
 // Kokkos Views as members: any rank, layout and memory space.
 //
-// A contiguous View is copied as it lies. Any other View (a strided subview, padding) goes through a contiguous copy in
+// A contiguous View is copied directly. Any other View (a strided subview, padding) goes through a contiguous copy in
 // its own memory space, so that one large transfer crosses to the host for any layout. If the host cannot access the
 // memory, the transfer goes through pinned buffers (store/device_staging.hpp).
 
@@ -86,7 +86,7 @@ class ViewMember final : public Member {
       return "View, strided,";
   }
 
-  /// Passes the elements to `take` in the order of a snapshot: where they lie, or in a copy.
+  /// Passes the elements to `take` in the order of a snapshot, either in place or in a copy.
   template <class Take>
   void read(const Take& take) const {
     if (view_.size() == 0) return;
@@ -95,7 +95,7 @@ class ViewMember final : public Member {
     Kokkos::deep_copy(packed, view_);
     take(bytes_of(packed));
   }
-  /// Has `fill` write the elements in that order. It returns true if it has written them all.
+  /// Calls `fill` to write the elements in that order. `fill` returns true if it has written all of them.
   template <class Fill>
   void write(const Fill& fill) const {
     if (view_.size() == 0) return;
@@ -145,8 +145,8 @@ struct MemberOf<Kokkos::View<Data, Properties...>> {
 };
 
 /// This rank's part of an array that all ranks share (see store/member.hpp). The View has as many axes as the array, or
-/// its elements are, in their order, those of a part of `extents`. On disk the last axis is the fastest, so a View of
-/// layout left has its axes in reverse order there, as arrays of Fortran have.
+/// its elements, in their order, are those of a part of `extents`. On disk the last axis is the fastest, so a View of
+/// layout left has its axes in reverse order there, as Fortran arrays have.
 template <class Data, class... Properties>
 ArrayMember part(Kokkos::View<Data, Properties...> view, Extents whole, Extents offset, Extents extents) {
   using View = Kokkos::View<Data, Properties...>;

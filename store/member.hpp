@@ -33,31 +33,32 @@ class Member {
 
   virtual ~Member() = default;
 
-  /// Its type and shape in words, such as "Kokkos::View<8 bytes>[10,20,30] right". A restore requires the shape of the
-  /// commit. A member whose size may change between commits leaves the size out, and accepts any size.
+  /// Returns the type and shape in words, such as "Kokkos::View<8 bytes>[10,20,30] right". A restore requires the shape
+  /// of the commit. A member whose size may change between commits leaves the size out, and accepts any size.
   virtual std::string shape() const = 0;
-  /// Its size now. Called once before each pack.
+  /// Returns the current size. Called once before each pack.
   virtual ByteCount size() const = 0;
   /// Writes size() bytes.
   virtual void pack(std::span<std::byte> to) const = 0;
-  /// The bytes that pack would write, if they lie in memory in that order; otherwise nothing. The store then reads them
-  /// without a copy.
+  /// Returns the bytes that pack would write, if they are in memory in that order. The store then reads them without a
+  /// copy. Otherwise returns an empty span.
   virtual std::span<const std::byte> contiguous() const { return {}; }
-  /// For an object in other memory, such as that of a device, whose bytes come through buffers: passes what pack would
-  /// write to `take`, in order, each piece valid during the call. All but the last have a multiple of
-  /// bytes_of_pieces bytes. The store then reads them without a second copy. Returns false, with no call, for other
-  /// objects.
+  /// For an object in other memory, such as device memory, whose bytes come through buffers: passes the bytes that pack
+  /// would write to `take`, piece by piece, in order. Each piece is valid during the call. All pieces but the last have
+  /// a multiple of bytes_of_pieces bytes. The store then reads the bytes without a second copy. For other objects,
+  /// returns false without calling `take`.
   virtual bool pack_pieces(const TakePiece&) const { return false; }
-  /// Reads what pack wrote.
+  /// Reads the bytes that pack wrote.
   virtual void unpack(std::span<const std::byte> from) = 0;
-  /// The memory into which `unpack` would copy that many bytes unchanged, so that the caller can write there directly;
-  /// otherwise nothing.
+  /// Returns the memory into which `unpack` would copy that many bytes unchanged, so that the caller can write there
+  /// directly. Otherwise returns an empty span.
   virtual std::span<std::byte> place_for(ByteCount) { return {}; }
-  /// The counterpart of pack_pieces: has `fill` write so many bytes, in order, into the pieces that it passes, and
-  /// reads each. Ends when `fill` returns false. Returns false, with no call, for objects that do not need it.
+  /// The counterpart of pack_pieces: calls `fill` to write that many bytes, in order, into the pieces that it passes,
+  /// and reads each piece. Ends when `fill` returns false. For objects that do not need it, returns false without
+  /// calling `fill`.
   virtual bool unpack_pieces(ByteCount, const FillPiece&) { return false; }
-  /// The address of the object, or of the memory that it refers to. Distinguishes two objects of one kind. Null if it
-  /// has no meaning.
+  /// Returns the address of the object, or of the memory that it refers to. The address distinguishes two objects of
+  /// one kind. Returns null if the address has no meaning.
   virtual const void* address() const { return nullptr; }
 };
 
@@ -327,7 +328,7 @@ inline constexpr bool refers_to_its_data<std::span<T, Extent>> = true;
 template <Serializable T>
 inline constexpr bool refers_to_its_data<T> = false;
 
-/// Says in one sentence why an object that was given as T cannot be protected.
+/// Fails to compile, with one sentence that states why, if an object that was given as T cannot be protected.
 template <class T>
 consteval bool can_be_protected() {
   using Object = std::remove_cvref_t<T>;
@@ -353,11 +354,11 @@ ArrayMember place(T& values, Extents extents, Extents offset, Extents whole) {
 }
 }  // namespace detail
 
-/// This rank's part of an array that all ranks share, to be protected. `values` are the elements of a box of `extents`,
-/// the last axis fastest; its first element has the index `offset` in an array of the extents `whole`. The array can be
-/// restored to another number of ranks, which then declare their own parts, and with --mend-disk tools see one array.
-/// Parts may overlap if they hold the same values. Local. Throws UsageError if the part does not lie in the array or
-/// has another number of elements.
+/// Returns this rank's part of an array that all ranks share, to be protected. `values` are the elements of a box of
+/// `extents`, the last axis fastest; its first element has the index `offset` in an array of the extents `whole`. The
+/// array can be restored to another number of ranks, which then declare their own parts. With --mend-disk, tools see
+/// one array. Parts may overlap if they hold the same values. Local. Throws UsageError if the part does not lie in the
+/// array or has another number of elements.
 ///   store.protect("u", mend::part(u, {global_size}, {first}));
 template <class T>
 requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents whole, Extents offset,
@@ -372,7 +373,8 @@ requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents
   return part(std::forward<T>(values), std::move(whole), std::move(offset), {std::ranges::size(values)});
 }
 
-/// Says in one sentence why values cannot be part of an array. Views can, with store/kokkos.hpp.
+/// Fails to compile, with one sentence that states why values cannot be part of an array. Views can, with
+/// store/kokkos.hpp.
 template <class T>
 requires(!PlainRange<std::remove_cvref_t<T>>) ArrayMember
     part(T&&, const Extents&, const Extents&, const Extents& = {}) {
@@ -382,8 +384,8 @@ requires(!PlainRange<std::remove_cvref_t<T>>) ArrayMember
   return {};
 }
 
-/// Data that is the same on all ranks, such as the step number. A restart gives it to every rank, for any number of
-/// ranks. That it is the same is not checked. Local.
+/// Returns a member for data that is the same on all ranks, such as the step number. A restart restores it on every
+/// rank, for any number of ranks. The store does not check that the data is the same. Local.
 template <class T>
 requires PlainRange<T> ArrayMember replicated(T& values) {
   const Extents all{std::ranges::size(values)};
@@ -393,7 +395,7 @@ template <PlainValue T>
 requires(!PlainRange<T>) ArrayMember replicated(T& value) {
   return {std::make_unique<detail::ValueMember<T>>(value), {detail::element_name<T>(), {1}, {0}, {1}}};
 }
-/// Says in one sentence why an object cannot be replicated.
+/// Fails to compile, with one sentence that states why an object cannot be replicated.
 template <class T>
 requires(!PlainRange<T> && !PlainValue<T>) ArrayMember replicated(T&) {
   static_assert(PlainValue<T>,

@@ -1,11 +1,11 @@
 // How a job's snapshots survive the death of the ranks that hold them.
 //
-// All schemes are cases of one. The snapshots of `data` ranks are cut into `data` pieces each. One piece of each
-// snapshot makes a stripe. Each stripe gets `parity` blocks, which other ranks keep. Any `data` blocks of a stripe
-// bring back the others.
+// All schemes are cases of one. The snapshots of `data` ranks are cut into `data` pieces each. A stripe consists of one
+// piece of each snapshot. Each stripe gets `parity` blocks, which other ranks keep. Any `data` blocks of a stripe are
+// enough to rebuild the others.
 //
 //   scheme         data parity  in groups of   survives the loss of                       memory beside the snapshot
-//   local             1      0  -              nobody                                     none
+//   local             1      0  -              no rank                                    none
 //   partner           1      1  -              any rank whose holder lives                1 snapshot
 //   replicas:k        1      k  -              any ranks of each of which a holder lives  k snapshots
 //   xor:g           g-1      1  g or more      any one rank of each group                 1/(g-1) of a snapshot
@@ -27,23 +27,24 @@ struct Redundancy {
   int parity = 1;  ///< parities, or copies when `data` is 1
   auto operator<=>(const Redundancy&) const = default;
 
-  /// What parse() takes.
+  /// The forms that parse() accepts.
   static constexpr const char* forms = "{partner,replicas:K,xor:G,rs:K+M,local}";
 
-  /// "partner", "replicas:2", "xor:4", "rs:4+2" or "local". Throws UsageError for anything else.
+  /// Parses "partner", "replicas:2", "xor:4", "rs:4+2" or "local". Throws UsageError for anything else.
   static Redundancy parse(std::string_view text);
 
   /// Returns true if each rank's snapshot is copied whole, rather than protected in a group with others.
   bool copies() const { return data == 1; }
 
-  /// The smallest number of ranks that can have it. A single rank may ask for a partner, and gets none.
+  /// Returns the smallest number of ranks that can have this redundancy. A single rank may ask for a partner, and gets
+  /// none.
   int least_ranks() const;
 
-  /// This redundancy if that many ranks can have it; otherwise as many copies as it survives losses, at most one a
-  /// rank.
+  /// Returns this redundancy if that many ranks can have it. Otherwise returns as many copies as the losses that this
+  /// redundancy survives, but at most one copy for each other rank.
   Redundancy fitting(int ranks) const;
 
-  /// Throws UsageError if that few ranks cannot have it.
+  /// Throws UsageError if `ranks` ranks are too few for this redundancy.
   void require_ranks(int ranks) const;
 };
 

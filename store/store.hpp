@@ -83,7 +83,7 @@ class Store {
   }
   virtual void protect(std::string_view name, std::unique_ptr<Member> member, Redundancy redundancy) = 0;
 
-  /// A file in memory that is a member with this name (store/file.hpp): it is written and read like a file, and
+  /// Returns a file in memory that is a member with this name (store/file.hpp): it is written and read like a file, and
   /// committed and restored like other members. The first call in an entry of the body protects it and must come before
   /// restore(); later calls return the same file. Commits refuse files that are open for writing. Local. Throws
   /// UsageError as protect() does.
@@ -122,7 +122,7 @@ class Store {
   virtual void commit_async() = 0;
 
   /// Waits for the commit that commit_async() began, and returns the newest version. If no commit is under way, only
-  /// returns it. Waits for the copies that a restore sends, too: then the data is as redundant as before the failure.
+  /// returns it. Also waits for the copies that a restore sends: then the data is as redundant as before the failure.
   /// Collective over the session's ranks.
   virtual Version finish_commit() = 0;
 
@@ -131,28 +131,29 @@ class Store {
   /// ranks. Throws ProcessFailure.
   virtual void finish_disk() = 0;
 
-  /// Fills the protected members from the newest version that every rank can have, and makes it redundant again.
-  /// Copies are sent while the application goes on: until the next commit or finish_commit(), what was lost with the
-  /// dead may have one copy less (docs/store.md). Collective over the session's ranks. Returns that version. If nothing
-  /// was ever committed, returns Version{0} and does not change the members. With --mend-disk, data that is not in
-  /// memory is looked for on disk: after a loss that is too large, or in a new job that continues an earlier one. It
-  /// stays only on disk until the next commit. Members that are parts of arrays, or replicated (store/member.hpp), may
-  /// then come from another number of ranks. Throws DataLoss on every rank if a committed version existed but some
-  /// rank's snapshot is gone, and UsageError if a member's shape is not the committed one.
+  /// Fills the protected members from the newest version that every rank can have, and makes it redundant again. Copies
+  /// are sent while the application goes on: until the next commit or finish_commit(), the data that was lost with the
+  /// dead processes may have one copy less (docs/store.md). Collective over the session's ranks. Returns that version.
+  /// If nothing was ever committed, returns Version{0} and does not change the members. With --mend-disk, data that is
+  /// not in memory is looked for on disk: after a loss that is too large, or in a new job that continues an earlier
+  /// one. Until the next commit, that data is only on disk. Members that are parts of arrays, or replicated
+  /// (store/member.hpp), may then have been committed by another number of ranks. Throws DataLoss on every rank if a
+  /// committed version existed but some rank's snapshot is gone, and UsageError if a member's shape is not the
+  /// committed one.
   ///
   /// In an epoch with another number of ranks than at the commit, these members are distributed to the present ranks
   /// from the memory of all ranks that keep copies of the data. The next commit makes them redundant.
   virtual Version restore() = 0;
 
-  /// Goes back to one of the older versions that are kept (--mend-versions). Newer versions are forgotten. The version
-  /// is as redundant as the failures since its commit have left it. Throws UsageError if the version is no longer kept,
-  /// or if ranks ask for different versions.
+  /// Restores one of the older versions that are kept (--mend-versions). Newer versions are forgotten. The version is
+  /// as redundant as the failures since its commit have left it. Throws UsageError if the version is no longer kept, or
+  /// if ranks ask for different versions.
   virtual Version restore(Version wanted) = 0;
   /// The same for a number.
   Version restore(std::uint64_t wanted) { return restore(Version{wanted}); }
 
   /// Fills the protected members with the data that rank `from` of Session::comm() committed, at the version to which
-  /// restore() would go back. Each rank may name another rank. The members must have the same names and shapes there.
+  /// restore() would roll back. Each rank may name another rank. The members must have the same names and shapes there.
   /// It uses only the job's memory. Collective over the session's ranks. Returns and throws as restore() does, and
   /// throws UsageError for a rank that does not exist.
   virtual Version restore_from(Rank from) = 0;
@@ -165,13 +166,13 @@ class Store {
   /// on the other ranks. Returns and throws as restore() does there.
   virtual Version restore_others() = 0;
 
-  /// The newest version committed or restored; Version{0} before the first. Local.
+  /// Returns the newest version committed or restored; Version{0} before the first. Local.
   virtual Version version() const = 0;
 
-  /// The versions that are kept, as far as this rank knows. A newcomer must restore first. Local.
+  /// Returns the versions that are kept, as far as this rank knows. A newcomer must restore first. Local.
   virtual KeptVersions versions() const = 0;
 
-  /// Where the last restore() found its data. Local.
+  /// Returns where the last restore() found its data. Local.
   virtual Origin restored_from() const = 0;
 
   /// The cost of commits and restores in this process so far. Local.

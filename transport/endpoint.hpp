@@ -1,14 +1,14 @@
 // The communication of the protocols.
 //
-// A protocol core (an agreement, a detector) does not know the network. It asks to send bytes to a process, and is told
-// which bytes came from which process, or that a process is dead. An Endpoint is one process's end of the network that
+// A protocol core (an agreement, a detector) does not know the network. It sends bytes to a process, receives bytes
+// with the process that sent them, and receives reports of deaths. An Endpoint is one process's end of the network that
 // carries this: MPI point-to-point, sockets, or a simulated network. It does not interpret the bytes.
 //
 // A core may rely on the following with any endpoint:
 //   - messages between two living processes arrive once, whole, and in the order in which they were sent;
 //   - send() never blocks, even if processes have died;
 //   - a process reported dead stays dead: none of its messages arrives afterwards, and messages to it are dropped;
-//   - every death is reported to every living process that goes on polling.
+//   - every death is reported to every living process that continues to poll.
 
 #pragma once
 

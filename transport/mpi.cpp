@@ -60,9 +60,9 @@ const char* hint_at(int code) {
 
 std::string describe_error(int code) { return fmt::format("an MPI call failed: {}{}", mpi_text(code), hint_at(code)); }
 
-/// Throws the error, unless that would end the process, as in a destructor at the ordinary end of its scope. Then the
-/// call returns its code. A failure need not be noted: the listener has interrupted all ranks, so the next call throws
-/// it.
+/// Throws the error, unless that would end the process, for example in a destructor at the ordinary end of its scope.
+/// In that case the call returns its code. A failure need not be noted: the listener has interrupted all ranks, so the
+/// next call throws it.
 void throw_or_note(int code, bool failure) {
   if (failure) {
     const ProcessFailure error(fmt::format("an MPI call: {}", mpi_text(code)));
@@ -74,8 +74,8 @@ void throw_or_note(int code, bool failure) {
   handling().noted = fmt::format("{} (in a destructor, or another function that must not throw)", error.what());
 }
 
-/// The application may wait for a request of an old communicator, which ends with an error. No other call may begin
-/// there.
+/// The application may wait for a request of an old communicator; the request ends with an error. No other call on an
+/// old communicator may begin.
 void refuse_outdated() {
   if (!uses_communicator(current_activity().call) || std::uncaught_exceptions() > 0) return;
   const UsageError error(

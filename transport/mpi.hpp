@@ -26,8 +26,8 @@ enum class MpiOutcome {
 };
 MpiOutcome outcome_of(int code);
 
-/// Returns true if the code does not tell the cause of the error. A call may end with such a code if it begins when the
-/// library already knows of a death, or on a revoked communicator.
+/// Returns true if the code does not identify the cause of the error. A call may end with such a code if it begins when
+/// the library already knows of a death, or on a revoked communicator.
 bool is_unspecific(int code);
 
 /// Returns true if `code` of a call on `comm` means that a process died, even if the code does not say so itself.
@@ -56,7 +56,7 @@ void call_mpi(Call&& call, const char* where, std::size_t bytes = 0) {
 /// are interrupted; another error is thrown by throw_noted_error().
 void throw_errors_of(MPI_Comm comm);
 
-/// Returns true if errors of `comm` are handled like that. Local.
+/// Returns true if throw_errors_of was called for `comm`, or for a communicator that it derives from. Local.
 bool handles_errors_of(MPI_Comm comm);
 
 /// Handles an error `code` of a call on `comm`, as throw_errors_of makes MPI do. Main thread only.
@@ -70,7 +70,7 @@ void throw_noted_error();
 /// code that exceptions may not pass through (OnError::tells_and_returns). Returns nothing if there was none since
 /// forget_returned_error. Main thread only. Local.
 const std::optional<std::string>& returned_error();
-/// To be called when the program has read the error, or begins anew. Main thread only. Local.
+/// Call it when the program has read the error, or begins anew. Main thread only. Local.
 void forget_returned_error();
 
 /// Calls `listener` whenever an MPI call under throw_errors_of meets a process failure, before the exception is thrown:

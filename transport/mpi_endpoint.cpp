@@ -160,7 +160,7 @@ std::optional<Event> MpiEndpoint::receive_one() {
   }
 }
 
-/// Returns the message that `piece` completes, if it does.
+/// Returns the message that `piece` completes, if it completes one.
 std::optional<std::span<const std::byte>> MpiEndpoint::assemble(int from, std::span<const std::byte> piece) {
   const bool last = piece[0] == last_piece;
   const auto bytes = piece.subspan(1);

@@ -11,9 +11,9 @@ namespace mend {
 /// Non-blocking messages of one communicator, waited for together.
 ///
 /// C++ code that leaves a scope by exception must not free a buffer that MPI may still read or write. This class
-/// ensures that. If it is destroyed with messages under way, because a process failed before wait_all, it revokes the
-/// communicator, so that every message completes with or without success, and waits until all have. Recovery replaces
-/// the communicator anyway. Declare a Requests after the buffers that it uses.
+/// ensures that. If it is destroyed while messages are under way, because a process failed before wait_all, it revokes
+/// the communicator, so that every message completes with or without success, and waits until all have completed.
+/// Recovery replaces the communicator anyway. Declare a Requests after the buffers that it uses.
 class Requests {
  public:
   explicit Requests(MPI_Comm comm) : comm_(comm) {}
@@ -34,8 +34,8 @@ class Requests {
   /// Completes all messages. Throws ProcessFailure, EnvironmentError. Returns at once if there are none.
   void wait_all();
 
-  /// Returns true if all messages are complete, without waiting. Throws as wait_all. False for ever if this or wait_all
-  /// has thrown, and wait_all throws then: MPI has forgotten the requests that have failed, and takes them for
+  /// Returns true if all messages are complete, without waiting. Throws as wait_all. If this or wait_all has thrown, it
+  /// returns false for ever, and wait_all throws: MPI has forgotten the requests that have failed, and reports them as
   /// complete.
   bool test_all();
 

@@ -1,4 +1,4 @@
-// The common part of the baseline protocols: one blocking agreement at a time, and what a member knows of failures.
+// The common part of the baseline protocols: one blocking agreement at a time, and a member's knowledge of failures.
 
 #pragma once
 

@@ -5,7 +5,7 @@
 namespace mend::agreement {
 namespace {
 
-/// The mark of the answers to a coordinator's QUERY and of its decisions.
+/// Returns the mark of the answers to a coordinator's QUERY and of its decisions.
 Round term_of(Member coordinator) { return {coordinator, 1}; }
 
 }  // namespace
@@ -37,7 +37,7 @@ void Log2Phases::take(Member from, const Message& message, Actions& actions) {
     case Message::Kind::up: return take_up(from, message, actions);
     case Message::Kind::down: return take_down(message, actions);
     case Message::Kind::query: return take_query(from, message, actions);
-    default: return;  // another protocol's
+    default: return;  // a message of another protocol
   }
 }
 
@@ -63,7 +63,7 @@ void Log2Phases::take_query(Member from, const Message& message, Actions& action
     return send(from, Message::Kind::down, message.agreement, last_decided_by_, &last_result_, actions);
   }
   Votes& votes = votes_for(message.agreement);
-  if (votes.coordinator && from < *votes.coordinator) return;  // that one is dead, or nobody else had asked
+  if (votes.coordinator && from < *votes.coordinator) return;  // that coordinator is dead, or no other member had asked
   votes.coordinator = from;
   if (message.agreement.value < came_to_) {
     send(from, Message::Kind::up, message.agreement, term_of(from), &votes.tally, actions);

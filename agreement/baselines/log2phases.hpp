@@ -65,7 +65,7 @@ class Log2Phases final : public BaselineCore {
   void each_other_living(Function function) const;
 
   std::shared_ptr<const Tree> tree_;
-  std::uint64_t returned_from_ = 0;  // how many: came_to_, or one less
+  std::uint64_t returned_from_ = 0;  // number of agreements: came_to_, or one less
   bool voted_up_ = false;            // true if the vote for the current agreement has been sent to the parent
   bool in_office_ = false;           // true if this member coordinates the current agreement in place of a dead one
   bool lowest_ = false;              // true if this member is the lowest living one

@@ -111,7 +111,7 @@ void ValidateAll::take_answer(Agreement& agreement, Member from, const Message& 
       return answer_if_complete(agreement, actions);
     case Kind::nak:
     case Kind::forced_nak: wave.waiting = false; return conclude(agreement, message.kind, message.tally, actions);
-    default: return;  // another protocol's
+    default: return;  // a message of another protocol
   }
 }
 

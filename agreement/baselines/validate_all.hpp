@@ -5,7 +5,7 @@
 // The picture
 // -----------
 // The lowest living member is root and sends waves through the group. A wave goes down a tree that is made on the way:
-// a member that is told "the members from a to b are yours" takes the one in the middle as a child, gives it the upper
+// a member that receives "the members from a to b are yours" takes the one in the middle as a child, gives it the upper
 // half, and goes on with the lower half. This makes a binomial tree of the living members. Answers come back up: when a
 // member has the answers of all its children, it sends its own.
 //
@@ -44,7 +44,7 @@
 
 namespace mend::agreement {
 
-/// When members return (see the top of this file).
+/// The step at which members return (see the top of this file).
 enum class Semantics : std::uint8_t { strict, loose };
 
 class ValidateAll final : public BaselineCore {

@@ -1,12 +1,11 @@
 // The results that a member must keep because other members may ask for them.
 //
-// Returning early has a price: long after this member has returned from an agreement, another member may ask for its
-// result. So results are kept. The contributions of later agreements allow them to be dropped. Each contribution names
-// a range of agreements that its member has returned from. An agreement decided with the intersection of these ranges
-// proves that every living member has returned from all agreements in it, so nobody will ask again (ERA paper, section
-// 4, "Garbage Collection"). A message about an agreement that is over can still be on its way, and must not be taken
-// for a message about a future one. So the agreements that are over are remembered as folded ranges, in constant
-// memory.
+// Long after this member has returned from an agreement, another member may ask for its result. So results are kept.
+// The contributions of later agreements allow them to be dropped. Each contribution names a range of agreements that
+// its member has returned from. An agreement decided with the intersection of these ranges proves that every living
+// member has returned from all agreements in it, so nobody will ask again (ERA paper, section 4, "Garbage Collection").
+// A message about an agreement that is over can still be on its way, and must not be taken for a message about a future
+// one. So the agreements that are over are remembered as folded ranges, in constant memory.
 
 #pragma once
 

@@ -3,9 +3,10 @@
 //
 // The picture
 // -----------
-// Members form a tree. Contributions climb it: a member that has its own and those of all its children sends their
-// combination up (UP). When the root has all contributions, the combination is the decision. It comes down the tree
-// (DOWN), and each member returns the moment it hears it. Without failures that is all: one wave up, one wave down.
+// Members form a tree. Contributions go up the tree: a member that has its own and those of all its children sends
+// their combination up (UP). When the root has all contributions, the combination is the decision. The decision goes
+// down the tree (DOWN), and each member returns as soon as it receives the decision. Without failures, there is only
+// one wave up and one wave down.
 //
 // A member that has returned may be asked for the result later, by members whose path to the root was broken.
 //
@@ -25,7 +26,7 @@
 //   P1  No root decides before it has heard of every living member: a root waits for all its children, and these
 //       wait for theirs. (Participation: the caller's own contribution is in every decision it returns.)
 //   P2  Below a living member, only that member can have spread a decision. So a new root need not ask its own
-//       subtree. A root that never sent its contribution up need ask nobody: without it, nothing was decided.
+//       subtree. A root that never sent its contribution up need not ask any member: without it, nothing was decided.
 //   P3  A member's answer "I have no result" to a new root stays true: the member knows that every sender from
 //       which an older decision could still come is dead, and it ignores the messages of dead members.
 //   P4  Decisions can differ only in what dead members knew: all living members return the same.
@@ -68,7 +69,7 @@
 //   - RESULT_REQUEST from q makes the receiver mark "all r < q" dead. This is not enough for P3: the request also
 //     implies that every member between q and the receiver is dead. Without that, the receiver answers "no result" and
 //     then accepts a result that its dead parent had sent. (Rule::believe_the_path)
-//   - Those deaths must be acted on like any others, in every agreement under way, not just written into S: the
+//   - These deaths must be acted on like any others, in every agreement under way, not just written into S: the
 //     detector's later report of them changes nothing, and contributions sent to them stay lost.
 //     (Rule::act_on_deaths_told)
 //   - Recv(DOWN) demands that the message come from the parent. A root has none, and would ignore the answers it has
@@ -98,8 +99,8 @@
 // Every UP carries the deaths that are known in the subtree. So the decision names every member whose contribution is
 // missing, and says whether the caller must be told of a failure (Decision). After a blocking agreement all members
 // hold the same set of agreed failures. Later messages carry only new failures, so that without failures they carry
-// none. If mending has made the tree degenerate, all members build the same new tree at that moment. The range of
-// agreements returned from travels along too (agreement/era/archive.hpp).
+// none. If mending has made the tree degenerate, all members build the same new tree at that moment. Messages also
+// carry the range of agreements returned from (agreement/era/archive.hpp).
 //
 // The end of a group: a member that has returned goes on answering until its owner knows that every living member has
 // returned from all agreements of the group (Service::end_groups_before). The owner ensures this by a flush: one more
@@ -134,7 +135,7 @@ enum class Rule : std::uint8_t {
   intersect_returned,      ///< results are forgotten only when all have returned from them
 };
 
-/// ERA, following `Rules` (base/rules.hpp). Use Era: tests alone leave rules out.
+/// ERA, following `Rules` (base/rules.hpp). Use Era; only tests leave rules out.
 template <class Rules>
 class BasicEra final : public Core {
  public:

@@ -95,7 +95,8 @@ void BasicEra<Rules>::decide(Open& open, const Tally& result, Member told_by, Ac
   }
 }
 
-/// Sends the result to members that have contributed here because their parents died, before this member knows of it.
+/// Sends the result to members that have contributed here because their parents died, before this member knows of the
+/// deaths.
 template <class Rules>
 void BasicEra<Rules>::tell_grandchildren(const Open& open, const View& view, const Tally& result, Actions& actions) {
   for (const ProcessSet::Run& run : open.contributed.runs()) {
@@ -116,7 +117,7 @@ void BasicEra<Rules>::receive(Member from, const Message& message, Actions& acti
     case Message::Kind::up: take_up(from, message, actions); break;
     case Message::Kind::down: take_down(from, message, actions); break;
     case Message::Kind::result_request: take_request(from, message, actions); break;
-    default: return;  // another protocol's
+    default: return;  // a message of another protocol
   }
   settle(actions);
 }

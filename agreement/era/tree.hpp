@@ -1,7 +1,7 @@
-// The tree that contributions climb and decisions come down.
+// The tree on which contributions go up and decisions come down.
 //
-// A tree is arithmetic, not memory: a member's parent and children are computed from its number. Members are numbered 0
-// to size-1, and a parent's number is always smaller than those of its children. The root is always the lowest living
+// The links of a tree are not stored: a member's parent and children are computed from its number. Members are numbered
+// 0 to size-1, and a parent's number is always smaller than those of its children. The root is always the lowest living
 // member. The tree has two levels: consecutive members form groups (the processes of a node), each group is a k-ary
 // tree of its own, and the lowest members of the groups form a k-ary tree among themselves. Groups of one member give a
 // flat tree.

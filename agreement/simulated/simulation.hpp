@@ -31,8 +31,8 @@ struct SimulationOptions {
   SimulatedTime pause{0};       ///< the longest time that a caller spends before its next agreement
   SimulatedTime in_step{0};     ///< if not 0: agreement k begins at all members at k times this
   SimulatedTime per_member{0};  ///< time spent for every member of the group at the start of each agreement
-  /// How many of a hundred decisions kill the first member to decide, at some moment among the sends that spread the
-  /// decision.
+  /// The number of decisions in a hundred that kill the first member to decide, at some moment among the sends that
+  /// spread the decision.
   std::uint32_t fatal_decisions = 0;
   bool keep_transcript = false;
   /// Makes the cores instead of make_core, if set.
@@ -48,7 +48,7 @@ class GroupSimulation {
   /// Runs until no event is left.
   void run();
 
-  /// Returns what is wrong with the results, if anything: a violation of Termination, Agreement or Participation, or
+  /// Returns an error in the results, if there is one: a violation of Termination, Agreement or Participation, or
   /// living members that were agreed dead. Call after run().
   std::optional<std::string> verdict() const;
 

@@ -1,9 +1,9 @@
 // Finds out whether an exception would be caught.
 //
 // A destructor, or any other noexcept function, ends the process when an exception leaves it (std::terminate). Code
-// that is called from anywhere, such as an MPI error handler, cannot know from the language whether it runs inside such
-// a function. The unwinder knows: before it unwinds anything, it searches for a handler, and finds either a catch
-// clause or a frame that terminates. This code runs that search without throwing.
+// that is called from anywhere, such as an MPI error handler, cannot know from the language whether it runs inside a
+// function of this kind. The unwinder knows: before it unwinds anything, it searches for a handler, and finds either a
+// catch clause or a frame that terminates. This code runs that search without throwing.
 //
 // A call takes some microseconds. It is meant to be made only after a failure.
 

@@ -1,6 +1,6 @@
-// A process that the application has forked and that goes on in the code of its parent, because it was meant to call
-// exec or _exit and did not come there. It has its parent's rank, sockets and shared memory: what it sends to others
-// would be taken for messages of its parent. So it ends where it comes to mend or MPI.
+// A process that the application has forked and that continues in the code of its parent, because it was meant to call
+// exec or _exit and has not reached that call. It has its parent's rank, sockets and shared memory: other processes
+// would take its messages for messages of its parent. So it ends when it calls mend or MPI.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace mend {
 
-/// Has children that this process forks from now on ended by end_forked_child. Local.
+/// Makes end_forked_child end the children that this process forks from now on. Local.
 void watch_forks();
 
 /// In a forked child: writes "process P, which the program has forked, WHAT: ..." and ends the child by _exit, so that

@@ -24,7 +24,7 @@ constexpr int patience_ms = 10'000;
 
 [[noreturn]] void fail(int error) { throw EnvironmentError(std::generic_category().message(error)); }
 
-/// Links of /proc lead to what a process has open, whatever name that had.
+/// Returns true for links of /proc, which lead to the file that a process has open, independently of its name.
 bool leads_to_open_file(const fs::path& link) {
   std::error_code error;
   const fs::path folder = fs::canonical(link.parent_path(), error);
@@ -72,7 +72,7 @@ class Stream {
   int descriptor_;
 };
 
-/// A reader that leaves is an error, not the end of this process.
+/// If the reader closes the stream, that is an error, and does not end this process.
 void write_stream(const fs::path& path, std::string_view text) {
   const SignalsBlocked blocked;
   try {
@@ -88,7 +88,8 @@ void write_stream(const fs::path& path, std::string_view text) {
 }
 
 void write_file(const fs::path& file, std::string_view text) {
-  // The process number keeps a rank's successor from sharing a half-written file with the dead.
+  // The name contains the process number, so that a rank's successor does not share a half-written file with the dead
+  // process.
   fs::path temporary = file;
   temporary += fmt::format(".{}.tmp", ::getpid());
   errno = 0;
@@ -106,7 +107,7 @@ void write_file(const fs::path& file, std::string_view text) {
 }  // namespace
 
 Destination destination_of(const fs::path& name) {
-  constexpr int most_links = 40;  // as the kernel follows
+  constexpr int most_links = 40;  // the number that the kernel follows
   fs::path path = fs::absolute(name);
   for (int links = 0; links < most_links; ++links) {
     struct stat what {};

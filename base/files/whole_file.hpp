@@ -1,8 +1,9 @@
-// Files that are there as a whole or not at all, under a name that the user has given.
+// Files that exist as a whole or not at all, under a name that the user has given.
 //
-// A regular file is written beside its place and moved there by rename, which replaces what has the name. What is no
-// regular file must not be replaced: /dev/null would be gone from the machine. So a device, a pipe, or what a process
-// has open (/dev/stdout) is written into as it is, and symbolic links are followed: what they name is replaced.
+// A regular file is written beside its place and moved there by rename, which replaces an existing file of that name.
+// Other kinds of file must not be replaced: /dev/null would be gone from the machine. So a device, a pipe, or a file
+// that a process has open (/dev/stdout) is written into as it is. Symbolic links are followed, and the file that they
+// name is replaced.
 
 #pragma once
 
@@ -21,11 +22,11 @@ struct Destination {
   std::string obstacle;        ///< if unusable: what it is, as in "is a folder"
 };
 
-/// Never opens what `name` names. Local.
+/// Returns the destination that `name` refers to, without opening it. Local.
 Destination destination_of(const std::filesystem::path& name);
 
-/// Writes `text` under `name`. A stream that takes nothing for ten seconds, or that nobody reads, is an error. Throws
-/// EnvironmentError, whose text gives the reason alone. Local.
+/// Writes `text` under `name`. A stream that accepts no data for ten seconds, or that nobody reads, is an error. Throws
+/// EnvironmentError; its text contains only the reason. Local.
 void write_whole(const std::filesystem::path& name, std::string_view text);
 
 }  // namespace mend

@@ -1,4 +1,4 @@
-// What a process does about checkpoints on disk, for `mend status` and `mend commit`.
+// The state of a process's checkpoints on disk, for `mend status` and `mend commit`.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace mend {
 enum class DiskUse : std::uint8_t {
   none,      ///< without --mend-disk
   writes,    ///< versions go to disk
-  given_up,  ///< they did, until writing failed
+  given_up,  ///< versions went to disk until writing failed
 };
 inline constexpr DiskUse last_disk_use = DiskUse::given_up;
 

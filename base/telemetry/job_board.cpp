@@ -101,7 +101,7 @@ void join() {
   if (memory == nullptr) return;
   head = static_cast<Head*>(memory);
   const std::uint32_t number = head->taken.fetch_add(1);
-  if (number >= head->slots) return;  // more processes were started than there is room for: nobody sees this one
+  if (number >= head->slots) return;  // more processes were started than there is room for: this one is not shown
   slot = slots_after(memory) + number;
   slot->process = Slot::none;
   slot->rank = Slot::none;

@@ -64,7 +64,7 @@ struct Slot {
   std::atomic<std::uint8_t> heeds_sigterm{0};  ///< --mend-on-term checkpoint: SIGTERM is a request to leave
 };
 
-/// The same of a process on another node, as it has answered last.
+/// The state of a process on another node, from its last answer.
 struct SlotElsewhere : Slot {
   std::atomic<std::uint8_t> is_taken{0};
   std::atomic<std::uint8_t> is_dead{0};
@@ -84,7 +84,7 @@ void set_whereabouts(Slot& slot, const Whereabouts& now);
 
 // --- in a process of the job ---------------------------------------------------------------------------------------
 
-/// Takes a slot on the board beside `MEND_STATUS_FILE`, if there is one. To be called once, before main.
+/// Takes a slot on the board beside `MEND_STATUS_FILE`, if there is one. Called once, before main.
 void join();
 /// Returns this process's slot. Any thread, at any time.
 Slot& mine();
@@ -94,13 +94,13 @@ const Requests& requests();
 /// Returns the number of a look for which this process, and no other one, is to ask the processes on other nodes;
 /// nothing if there is none. Any thread.
 std::optional<std::uint32_t> take_look();
-/// All processes have been asked for this look.
+/// Call it when all processes were asked for this look.
 void asked_for_look(std::uint32_t look);
 /// Returns the numbers of the processes that write on the board themselves.
 std::vector<ProcessId> processes_here();
 /// Returns the slot of a process that does not write on the board itself; null if there is no room for it.
 SlotElsewhere* slot_elsewhere(ProcessId process);
-/// Returns the slots that were taken by that.
+/// Returns the slots that slot_elsewhere() has taken.
 std::vector<SlotElsewhere*> slots_elsewhere();
 
 // --- in the launcher -----------------------------------------------------------------------------------------------

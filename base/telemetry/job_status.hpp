@@ -1,6 +1,6 @@
-// How a program reports its progress to `mend run`, which launched it. The exit code of mpirun is not reliable: it is 0
-// when every process was killed. So each process appends lines to a file that the launcher has created and named in the
-// environment variable MEND_STATUS_FILE:
+// The reports of a program on its progress to `mend run`, which launched it. The exit code of mpirun is not reliable:
+// it is 0 when every process was killed. So each process appends lines to a file that the launcher has created and
+// named in the environment variable MEND_STATUS_FILE:
 //
 //   loaded P M   before main, if it is linked with mend: process P of machine M. Followed by "later" if the job has
 //                started it for the rank of a dead process.
@@ -76,8 +76,8 @@ inline bool append_to(const char* path, std::string_view line) {
   // No O_CREAT: if the file does not exist, the launcher is on another node.
   const int file = ::open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return false;
-  // One short appending write is atomic among the processes. If it failed, the launcher would miss a good end, but
-  // never take a bad end for a good one.
+  // One short appending write is atomic among the processes. If the write fails, the launcher may report a good end as
+  // a failure, but never a bad end as a good one.
   [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
   ::close(file);
   return true;
@@ -139,16 +139,16 @@ inline void at_end() {
   detail::append("ended " + std::to_string(detail::epoch_of_vote) + "\n");
 }
 
-/// Returns whether the other processes would no longer recover from the death of this process: no; if the end is
-/// decided; or yes. Local.
+/// Answers whether the end of the job is decided, so that the other processes no longer recover from the death of this
+/// process: no; perhaps, if this process has voted for the end; or yes. Local.
 enum class AtEnd { no, perhaps, yes };
 inline AtEnd is_at_end() {
   if (detail::is_at_end || detail::has_finished) return AtEnd::yes;
   return detail::epoch_of_vote == detail::none ? AtEnd::no : AtEnd::perhaps;
 }
 
-/// A process that cannot go on, unless is_at_end() is no. Returns true if the launcher will know. Allocates no memory.
-/// Local.
+/// A process that cannot continue, unless is_at_end() is no. Returns true if the launcher can read the report.
+/// Allocates no memory. Local.
 inline bool erred() {
   std::array<char, 64> line{};
   std::snprintf(line.data(), line.size(), "erred %d %lld\n", ::getpid(),
@@ -166,7 +166,7 @@ inline void closed() { detail::append("closed " + detail::self() + "\n"); }
 inline void unseen() { detail::append("unseen\n"); }
 
 namespace detail {
-/// `text` in one line.
+/// Returns `text` in one line.
 inline std::string line_of(const char* word, std::string_view text) {
   std::string line = std::string(word) + " " + std::string(text);
   std::ranges::replace(line, '\n', ' ');
@@ -174,13 +174,13 @@ inline std::string line_of(const char* word, std::string_view text) {
 }
 }  // namespace detail
 
-/// A process that is to end the job; `why`: what the launcher says of it, empty for MPI_Abort. Returns true if the
-/// launcher will end it. Local.
+/// A process that ends the job. `why`: the reason that the launcher prints, empty for MPI_Abort. Returns true if the
+/// launcher will end the job. Local.
 inline bool aborted(int code, std::string_view why = {}) {
   return detail::append(detail::line_of(("aborted " + std::to_string(code)).c_str(), why));
 }
 
-/// A process that has told the user why the job does not begin, or why it ends: `why`. Local.
+/// A process that has printed why the job does not begin, or why it ends. `why`: the text printed. Local.
 inline void said(std::string_view why) { detail::append(detail::line_of("said", why)); }
 
 /// A process that leaves the printing to another. `why`: one sentence. Local.

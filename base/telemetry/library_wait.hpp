@@ -1,15 +1,16 @@
-// Where mend itself waits in the MPI library: in agreements, in the making of communicators, in the exchange of a
+// Records where mend itself waits in the MPI library: in agreements, when it makes communicators, in the exchange of a
 // commit. The control thread reads it to find a process that the library has forgotten there
 // (detector/stall/stuck_process.hpp).
 //
-// A turn tells how far a process has come in the sequence of agreements that all take part in:
+// A turn is the position of a process in the sequence of agreements that all processes take part in:
 //
 //   stage                                 steps
 //   0: the body of epoch 0                1: in its first ballot, 2: after it, 3: in the second ballot, ...
 //   1: the recovery that ends epoch 0     1: in its first agreement, 2: after it, ...
 //   2: the body of epoch 1                ...
 //
-// All members of an agreement have come to it by the same turn, so the lowest turn of a job belongs to who is behind.
+// All members of an agreement reach it with the same turn, so the process with the lowest turn of a job is behind the
+// others.
 
 #pragma once
 
@@ -26,7 +27,7 @@ struct Turn {
   std::uint32_t stage = 0;
   std::uint32_t step = 0;
 
-  /// Returns true if the process has come to an agreement and has not got its result.
+  /// Returns true if the process has begun an agreement and has not received its result.
   bool is_in_agreement() const { return step % 2 == 1; }
   auto operator<=>(const Turn&) const = default;
 };
@@ -42,7 +43,7 @@ LibraryWait current_library_wait();
 
 /// Returns how often the library has looked for messages while the main thread waited. Any thread. Local.
 std::uint64_t library_rounds();
-/// Notes that it has. Main thread. Local.
+/// Counts one look of the library for messages. Main thread. Local.
 void note_library_round();
 
 /// Begins the body of `epoch`, or the recovery that ends it. Main thread. Local.

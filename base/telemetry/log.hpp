@@ -1,4 +1,4 @@
-// The messages of mend to people: on standard error, one line per event, with the process that reports it.
+// The messages of mend to the user: on standard error, one line per event, with the process that reports it.
 
 #pragma once
 

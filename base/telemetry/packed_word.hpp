@@ -4,7 +4,7 @@
 
 namespace mend {
 
-/// An enumerator and a number in one word, so that both are read and written at once. The enumerator is in the low 8
+/// An enumerator and a number in one word, so that both are read and written atomically. The enumerator is in the low 8
 /// bits.
 template <class Enum>
 struct PackedWord {

@@ -31,7 +31,7 @@ enum class Place : std::uint8_t {
   recovery,     ///< the body was left, or will be repaired, because of a failure
   end,          ///< the job will end because of an error of this process
   spare,        ///< it waits for a rank
-  interrupted,  ///< it has met a failure, and is in the body since then
+  interrupted,  ///< it has met a failure, and has been in the body since then
 };
 inline constexpr Place last_place = Place::interrupted;
 

@@ -9,7 +9,7 @@
 
 namespace mend {
 
-/// The resident memory of a process of this machine; 0 if it is gone. Local.
+/// Returns the resident memory of a process of this machine; 0 if it is gone. Local.
 inline std::uint64_t resident_bytes(pid_t process) {
   std::uint64_t mapped = 0;
   std::uint64_t resident = 0;

@@ -1,4 +1,4 @@
-// How texts of the program (of its exceptions and reports) are shown to a user.
+// Prepares texts of the program (of its exceptions and reports) for the user.
 
 #pragma once
 

@@ -31,11 +31,11 @@ using mend::ErrorsHandled;
 using mend::OnError;
 using mend::Session;
 
-/// The exception behind the last MEND_ERROR, so that the body can return it.
+/// The exception of the last MEND_ERROR, so that the body can return it.
 std::exception_ptr last_error;
 std::string last_text;
-bool job_is_over = false;  // a function of the API has returned that
-/// For each name that the program wanted to protect without success: the error.
+bool job_is_over = false;  // a function of the API has reported that
+/// The errors of members that could not be protected, by name.
 std::map<std::string, std::exception_ptr> unprotected;
 
 /// Thrown through C++ code when a callback has returned a status.
@@ -121,7 +121,7 @@ const char* text_of(const char* text, const char* what) {
   return text;
 }
 
-/// Where a function stores a result, or what it calls.
+/// Checks a pointer to a result or to a function: throws if it is null.
 template <class Pointer>
 Pointer given(Pointer pointer, const char* what) {
   if (pointer == nullptr) throw mend::UsageError(fmt::format("{} is NULL", what));
@@ -138,7 +138,7 @@ std::span<std::byte> bytes_at(void* data, std::size_t bytes) {
   return {static_cast<std::byte*>(data), bytes};
 }
 
-/// The redundancy of a text; nothing if the text is null, so that the job's own is used.
+/// Returns the redundancy that a text describes; nothing if the text is null, so that the job's redundancy is used.
 std::optional<mend::Redundancy> redundancy_of(const char* text) {
   return text == nullptr ? std::nullopt : std::optional(mend::Redundancy::parse(text));
 }
@@ -165,7 +165,7 @@ void protect_member(Session& session, const char* name, std::unique_ptr<mend::Me
   }
 }
 
-/// The bytes of the elements in these ranges.
+/// Returns the bytes of the elements in these ranges.
 mend::Subset<std::byte> subset_at(void* data, std::size_t element_bytes, int ranges, const std::size_t* begins,
                                   const std::size_t* ends) {
   if (data == nullptr || element_bytes == 0 || ranges < 0 || (ranges > 0 && (begins == nullptr || ends == nullptr)))
@@ -199,7 +199,7 @@ mend::ArrayPart part_at(const char* element, int axes, const std::size_t* whole,
   return {text_of(element, "element"), extents_at(extents, axes), extents_at(offset, axes), extents_at(whole, axes)};
 }
 
-/// Stores as many versions, the first ones, as there is room for. Returns the number of all.
+/// Stores the first `room` versions at most. Returns the number of all versions.
 int give(const std::vector<mend::Version>& versions, unsigned long* to, int room) {
   const auto count = std::min(versions.size(), static_cast<std::size_t>(std::max(room, 0)));
   for (std::size_t i = 0; i < count; ++i) to[i] = versions[i].value;
@@ -223,8 +223,8 @@ int call(Function function, Session& session, void* data) {
   return function(handle_of(session), data);
 }
 
-/// Ends the body, or a callback, of `session` as the status that it has returned says. MPI's code of a death counts as
-/// MEND_FAILURE.
+/// Ends the body, or a callback, of `session` according to the status that it has returned. MPI's error code for a
+/// death counts as MEND_FAILURE.
 void leave_with(int status, const Session& session) {
   switch (status) {
     case MEND_SUCCESS: return;
@@ -625,7 +625,7 @@ const char* mend_error_text(void) {
   return last_text.c_str();
 }
 
-// A program that asks for the class of a code has looked at the code.
+// A program that calls one of these functions has handled the error.
 
 int MPI_Error_class(int code, int* error_class) {
   mend::forget_returned_error();

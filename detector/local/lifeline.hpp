@@ -51,7 +51,7 @@ class Lifeline {
 
   /// `ended` is called by the thread, once for each process that it looks at when that process begins to end.
   explicit Lifeline(std::function<void(ProcessId)> ended);
-  /// Releases the word, which is not taken for an end.
+  /// Releases the word. The other processes do not treat that as the end of this process.
   ~Lifeline();
   Lifeline(const Lifeline&) = delete;
   Lifeline& operator=(const Lifeline&) = delete;

@@ -22,7 +22,7 @@ struct LocalIdentity {
   /// Returns the identity of the process that this one sees as number `pid`; nothing if there is none.
   static std::optional<LocalIdentity> of(pid_t pid);
 
-  /// Returns true if this process could see that one alive: both are in the same PID namespace.
+  /// Returns true if this process can see that one while it lives: both are in the same PID namespace.
   bool can_be_seen() const;
 
   bool operator==(const LocalIdentity&) const = default;
@@ -47,8 +47,8 @@ class LocalProcess {
   /// false if that cannot be seen.
   bool runs_another_program() const;
 
-  /// Returns how it has ended, as wait(2) reports it, once its parent has been told. Returns nothing before that, and
-  /// always where the kernel tells only the parent (before Linux 6.15).
+  /// Returns how it has ended, as wait(2) reports it, once the kernel has reported it to its parent. Returns nothing
+  /// before that, and always if the kernel reports it to the parent alone (before Linux 6.15).
   std::optional<int> exit_status() const;
 
   /// Sends it SIGKILL, which takes effect even if it is stopped. Never hits another process.

@@ -56,8 +56,8 @@ struct Call {
   friend bool operator==(const Call&, const Call&) = default;
 };
 
-/// The runtime reports a cause within milliseconds, on a busy machine within some hundred. It may never report one, as
-/// that of a process that died before this one listened, or whose node is lost.
+/// The runtime reports a cause within milliseconds, on a busy machine within some hundred. It may never report one, for
+/// example for a process that died before this one listened, or whose node is lost.
 constexpr Seconds patience_for_causes{1};
 
 /// PMIx's thread puts events here, and the application's thread reads them.
@@ -285,8 +285,8 @@ void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[],
   if (done) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_data);
 }
 
-/// The daemon that started this process is gone. This process would hear of nothing any more, and all others hold it
-/// dead. As a waiting spare it would wait for ever.
+/// The daemon that started this process is gone. This process receives no more events, and all others have declared it
+/// dead. If it is a waiting spare, it would wait for ever.
 void lost_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size_t, pmix_info_t*, size_t,
                   pmix_event_notification_cbfunc_fn_t, void*) {
   constexpr std::string_view line = "mend: the runtime is gone: this process ends\n";

@@ -7,7 +7,7 @@
 //
 // Other witnesses report what the runtime does not see, such as a process that hangs or a machine that is cut off
 // (detector/service.hpp). Their reports go on the same record, and can be passed on to the MPI library, which listens
-// to the runtime as mend does.
+// to the runtime like mend.
 
 #pragma once
 
@@ -48,8 +48,8 @@ class RuntimeWitness {
   /// Starts to listen. MPI must be initialised. Local. Throws EnvironmentError if the runtime accepts no listeners.
   RuntimeWitness();
 
-  /// Records that `process` was started later than the job, and that the runtime calls it `name`. To be called before
-  /// any other call that concerns it. The runtime does not report its death to processes of other launches. Local.
+  /// Records that `process` was started later than the job, and that the runtime calls it `name`. Call it before any
+  /// other call that concerns `process`. The runtime does not report its death to processes of other launches. Local.
   void know(ProcessId process, const RuntimeName& name);
 
   /// Returns true if the runtime will report the death of `process` to this process. Local.
@@ -65,8 +65,8 @@ class RuntimeWitness {
   /// Returns all deaths reported so far, in the order of the reports.
   std::vector<WitnessedDeath> deaths() const;
 
-  /// Returns the cause of the death of `process`, as far as this process was told. The runtime reports it when the
-  /// daemon has seen the process end.
+  /// Returns the cause of the death of `process`, as far as it was reported to this process. The runtime reports it
+  /// when the daemon has seen the process end.
   DeathCause cause_of(ProcessId process) const;
 
   /// Records the cause of the death of `process`, by another witness. Any thread. Local.
@@ -75,8 +75,8 @@ class RuntimeWitness {
   /// Tells every process of the launch the cause of the death of `process`, which the process itself or its observer
   /// knows and the runtime does not. Any thread. Local; returns at once.
   void tell_cause(ProcessId process, DeathCause cause);
-  /// The same for this process, which ends next. Returns when the daemon of this machine has read it. Not in the
-  /// control thread.
+  /// The same for this process, which ends next. Returns when the daemon of this machine has read it. Must not be
+  /// called in the control thread.
   void tell_own_cause(ProcessId self, DeathCause cause);
 
   /// Returns when the causes of all these deaths are known, or after a second. Local.
@@ -89,8 +89,8 @@ class RuntimeWitness {
   /// Records the death of `process`, as reported by another witness. Any thread. Local.
   void report(ProcessId process);
 
-  /// Makes the MPI library in this process, and in no other, hold `process` dead: its calls that wait for it return
-  /// with errors. The process need not be dead yet. Any thread, until MPI is finalised. Local; returns at once.
+  /// Makes the MPI library in this process, and in no other, consider `process` dead: MPI calls that wait for it return
+  /// errors. The process need not be dead yet. Any thread, until MPI is finalised. Local; returns at once.
   void tell_library(ProcessId process);
 
   /// Calls `listener`, in a thread of the runtime, for each death that the runtime reports, even if it was on record
@@ -106,17 +106,17 @@ class RuntimeWitness {
   void advise(std::span<const ByteCount> sizes);
 
   /// Tells every process of the launch that the job has committed `version`. It is for the case that no process is left
-  /// that knows this by itself. Local; returns when the daemon of this machine has read it: the daemon would report
-  /// this process's death later.
+  /// that knows this by itself. Local; returns when the daemon of this machine has read it. The daemon reports this
+  /// process's death only after that.
   void announce(Version version);
 
-  /// Returns the newest version that this process was told of in this way; Version{0} if it was told of none. Local.
+  /// Returns the newest version that was announced to this process in this way; Version{0} if there was none. Local.
   Version announced() const;
 
-  /// Records a version that this process was told of in another way. Local.
+  /// Records a version that this process has learned of in another way. Local.
   void hear(Version announced);
 
-  /// Handles an advice. It should check from time to time whether there is still `time`.
+  /// Handles an advice. It should check from time to time whether `time` still returns true.
   using Prepare = std::function<void(std::span<const ByteCount> sizes, const std::function<bool()>& time)>;
 
   /// The reason why a wait has ended.

@@ -65,7 +65,7 @@ Time RingSimulation::known_by_all(ProcessId dead) const {
 
 ByteCount RingSimulation::size_of(const Message& message) const { return wire_size(message); }
 
-// ---- what happens to the rings
+// ---- events of the rings
 
 void RingSimulation::plan(ProcessId process, Time at, Step step) {
   planned_[process].push_back({at, std::move(step)});
@@ -150,7 +150,7 @@ void RingSimulation::arm(ProcessId process) {
   simulator_.wake(process, *deadline);
 }
 
-// ---- what came of it
+// ---- results
 
 void RingSimulation::tell(Time at, ProcessId process, const std::string& what) {
   if (!options_.keep_transcript) return;

@@ -1,4 +1,4 @@
-// A ring of detectors in the simulator, of which some die. The knowledge of the others is checked. For tests and
+// A ring of detectors in the simulator. Some of them die, and the knowledge of the others is checked. For tests and
 // benchmarks.
 
 #pragma once
@@ -40,8 +40,8 @@ class RingSimulation {
   /// Runs until `end`.
   void run(Time end);
 
-  /// Returns what is wrong at the end of the run, if anything: a living process is held dead, a death is not known to
-  /// all living processes, or the ring is not closed.
+  /// Returns what is wrong at the end of the run, if anything: a living process is considered dead, a death is not
+  /// known to all living processes, or the ring is not closed.
   std::optional<std::string> verdict() const;
 
   bool lives(ProcessId process) const { return !deaths_.contains(process); }

@@ -12,7 +12,8 @@ class OwnStack {
  public:
   static constexpr std::chrono::seconds patience{1};
 
-  /// Begins. Never blocks. Takes the signal SIGURG from the program, so it is meant for the end of the job.
+  /// Begins to take the stack. Never blocks. Replaces the program's handler of the signal SIGURG, so it is meant for
+  /// the end of the job.
   void take();
   /// Returns true if the stack has been taken, or cannot be taken. Never blocks.
   bool is_there() const;

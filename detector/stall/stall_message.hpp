@@ -22,9 +22,9 @@ struct Whereabouts {
   std::chrono::milliseconds waited{};  ///< since it came there; in the body, since it last called mend or moved in MPI
   std::uint64_t visit = 0;             ///< changes each time that the process changes its place, or moves
   MpiCall call = MpiCall::none;        ///< in the body
-  std::chrono::milliseconds held{};    ///< since nothing has moved in the call of MPI that it is in; 0: in none
+  std::chrono::milliseconds held{};    ///< time without a move in the call of MPI that it is in; 0: in none
   Turn turn{};
-  bool is_idle = false;        ///< the library has not even looked for messages all that time
+  bool is_idle = false;        ///< in all that time, the library has not even looked for messages
   bool has_gone_back = false;  ///< local rollback: it, or another rank, has since the last commit
 
   bool operator==(const Whereabouts&) const = default;
@@ -38,7 +38,7 @@ struct StallMessage {
     stacks,    ///< the job will end: print your stack first
     done,      ///< the stack is printed
     leave,     ///< end now
-    go_back,   ///< your wait is in vain: have all ranks go back
+    go_back,   ///< your wait is in vain: make all ranks roll back
   };
   static constexpr Kind last_kind = Kind::go_back;
 

@@ -17,7 +17,7 @@ namespace mend::detector {
 StallTeller::StallTeller(ProcessId self, const StallLimits& limits, Owner owner)
     : self_(self), owner_(std::move(owner)), watch_(self, limits) {}
 
-/// In the body, time counts from when this thread has noticed a move of the application's thread.
+/// In the body, the time counts from the moment when this thread noticed a move of the application's thread.
 Whereabouts StallTeller::whereabouts(Time now) {
   using std::chrono::milliseconds;
   const CurrentPlace current = current_place();

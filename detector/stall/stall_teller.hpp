@@ -16,8 +16,8 @@ class StallTeller {
  public:
   struct Owner {
     std::function<void(ProcessId to, std::span<const std::byte> bytes)> send;
-    std::function<void()> hold_nobody_dead;                       ///< from now on: a debugger stops processes
-    std::function<void(ProcessId process, Time held)> hold_dead;  ///< it is stuck in the MPI library
+    std::function<void()> hold_nobody_dead;                       ///< from now on, because a debugger stops processes
+    std::function<void(ProcessId process, Time held)> hold_dead;  ///< declares a process dead that is stuck in MPI
   };
 
   StallTeller(ProcessId self, const StallLimits& limits, Owner owner);

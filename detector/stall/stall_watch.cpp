@@ -69,7 +69,7 @@ void StallWatch::tick(Time now, const Whereabouts& own, StallActions& actions) {
   if (inquiry_) conclude(now, actions);
 }
 
-/// Returns true if this process has waited for so long that the coordinator is to know.
+/// Returns true if this process has waited for so long that it must report to the coordinator.
 bool StallWatch::has_to_report(const Whereabouts& own) {
   // The others may be held a little later, so the report is repeated.
   if (own.held == Time{0} || limits_.stuck == Time{0}) {
@@ -162,7 +162,8 @@ void StallWatch::conclude(Time now, StallActions& actions) {
   actions.warning = sentence;
 }
 
-/// Has a process held dead if one is stuck. Each process is struck once; its death arrives later.
+/// Declares a process dead if one is stuck. Does so once for each process, because the report of its death arrives
+/// later.
 bool StallWatch::strike(const Answers& answers, StallActions& actions) {
   if (limits_.stuck == Time{0}) return false;
   const auto stuck = find_stuck(answers, std::chrono::ceil<milliseconds>(limits_.stuck));
@@ -172,7 +173,7 @@ bool StallWatch::strike(const Answers& answers, StallActions& actions) {
   return true;
 }
 
-/// Has all ranks go back if they wait in vain. Said again until they move.
+/// Makes all ranks roll back if they wait in vain. Repeats that until they move.
 bool StallWatch::send_back(const Answers& answers, StallActions& actions) const {
   if (limits_.stuck == Time{0}) return false;
   const auto process = find_wait_in_vain(answers, std::chrono::ceil<milliseconds>(limits_.stuck));

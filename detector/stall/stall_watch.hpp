@@ -5,16 +5,17 @@
 //   coordinator                                   --question-->  all processes
 //   all processes                                 --answer-->    coordinator, which prints the line
 //
-// A control thread answers whatever the application's thread does. So the line can be printed while a rank computes, is
-// blocked in an MPI call of the application, or catches an exception that it should let pass. Of a rank in these states
-// it is known only that it is in the body. A rank that has met a failure, and does not come to the recovery, counts as
-// waiting, because that may be true of all ranks. A rank that has not met the failure yet, because it computes, does
-// not count. A wait is reported again whenever it has doubled, and the coordinator prints a line only about a new wait,
-// or about one that has grown by half. So a long wait costs few messages and few lines.
+// A control thread answers independently of what the application's thread does. So the line can be printed while a rank
+// computes, is blocked in an MPI call of the application, or catches an exception that it should let pass. For a rank
+// in these states, it is known only that the rank is in the body. A rank that has met a failure, and does not come to
+// the recovery, counts as waiting, because all ranks may be in this state. A rank that has not met the failure yet,
+// because it computes, does not count as waiting. A wait is reported again whenever it has doubled, and the coordinator
+// prints a line only about a new wait, or about one that has grown by half. So a long wait costs few messages and few
+// lines.
 //
 // Ranks that wait for each other in the application's own MPI calls are in no call of mend. So a rank also reports if
 // it has not moved for six times the limit: it has not called mend, and no MPI call of it has begun or ended. If that
-// is true of all ranks, the coordinator prints which MPI calls they are in. Possibly all compute, so the line is
+// is true of all ranks, the coordinator prints which MPI calls they are in. All ranks may be computing, so the line is
 // printed once, and again only for a time twice as long as the last one printed.
 //
 // When the longest wait passes the other limit, or all ranks are in blocking MPI calls for that long, the job ends.
@@ -22,8 +23,8 @@
 //
 // A process may also be stuck: it waits in the MPI library on behalf of mend for something that has happened
 // (detector/stall/stuck_process.hpp). It reports when nothing has moved in that call for the third limit. The
-// coordinator asks everybody, and holds a process dead that is stuck. So the others recover without it. If instead all
-// ranks wait in vain because one has gone back locally, the coordinator tells one of them to have all go back.
+// coordinator asks all processes, and declares a stuck process dead. So the others recover without it. If instead all
+// ranks wait in vain because one has rolled back locally, the coordinator tells one of them to make all roll back.
 //
 //   coordinator   prints why            --stacks-->  all processes print their stacks
 //   all processes                       --done-->    coordinator
@@ -47,7 +48,7 @@ namespace mend::detector {
 struct StallLimits {
   Time told{0};   ///< until it is reported
   Time ended{0};  ///< until the job ends
-  Time stuck{0};  ///< in a call of the MPI library, until a process is held dead
+  Time stuck{0};  ///< in a call of the MPI library, until a process is declared dead
 };
 
 /// The actions of the owner of a StallWatch.
@@ -59,10 +60,10 @@ struct StallActions {
   std::vector<Send> sends;
   std::string warning;       ///< for the user, unless empty
   std::string end_sentence;  ///< why the job ends, for the user; empty: it does not end
-  bool show_stack = false;   ///< print the stack, then call stack_shown(); hold no process dead for silence any more
+  bool show_stack = false;   ///< print the stack, then call stack_shown(); declare no process dead for silence any more
   bool leave = false;        ///< end this process
-  std::optional<ProcessId> stuck;  ///< hold this process dead
-  bool go_back = false;            ///< have all ranks go back, by interrupting this one
+  std::optional<ProcessId> stuck;  ///< declare this process dead
+  bool go_back = false;            ///< make all ranks roll back, by interrupting this one
 };
 
 class StallWatch {

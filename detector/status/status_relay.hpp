@@ -5,8 +5,8 @@
 //       looks + 1 -->  takes the look; asks each process  -->
 //                      board: as it has answered         <--  its state
 //
-// The control thread does this, so that processes answer that hang in MPI. A process that is stopped or cut off does
-// not answer, and its entry on the board says so.
+// The control thread does this, so that processes that hang in MPI answer too. A process that is stopped or cut off
+// does not answer, and its entry on the board shows that.
 
 #pragma once
 

@@ -11,10 +11,10 @@ using mend::fenix::require;
 namespace fenix::data {
 namespace {
 
-/// The subset as C sees it, for the duration of a call.
+/// Returns the subset in its form for C, for the duration of a call.
 Fenix_Data_subset shell_of(const DataSubset& subset) { return {const_cast<DataSubset*>(&subset)}; }
 
-/// Calls a function that may give back a subset.
+/// Calls a function that may return a subset in `found`.
 template <class Call>
 int with_found(DataSubset& found, const char* function, const Call& call) {
   Fenix_Data_subset shell{nullptr};
@@ -26,7 +26,7 @@ int with_found(DataSubset& found, const char* function, const Call& call) {
   return code;
 }
 
-/// A function that holds nothing, whatever it was made of, takes the serializer away.
+/// Returns null for an empty function of any type: it removes the serializer.
 std::shared_ptr<const SerializeFunc> shared(SerializeFunc serializer) {
   const bool holds = std::visit([](const auto& function) { return static_cast<bool>(function); }, serializer);
   return holds ? std::make_shared<const SerializeFunc>(std::move(serializer)) : nullptr;

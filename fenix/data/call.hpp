@@ -30,7 +30,7 @@ class Refused : public std::exception {
   std::string sentence_;
 };
 
-/// As mend::fenix::guarded, with arguments that may be refused.
+/// Does the same as mend::fenix::guarded for work that may refuse its arguments.
 template <class Work>
 Outcome checked(const char* function, const Work& work) {
   return guarded(function, [&]() -> int {
@@ -43,30 +43,30 @@ Outcome checked(const char* function, const Work& work) {
   });
 }
 
-/// The same for functions that need no job, or that only look: nothing can fail but the arguments.
+/// The same for local functions: only their arguments can be wrong.
 template <class Work>
 int local(const char* function, const Work& work) {
   return checked(function, work).code;
 }
 
-/// Throws Refused when there is none.
+/// Returns the group, or the member, of this id. Throws Refused if there is none.
 Group& group_of(int id);
 Definition& member_of(Group& group, int id);
 
 /// Returns true if `comm` has all ranks, in their order. Local.
 bool spans_all_ranks(MPI_Comm comm);
-/// The ranks of `comm` in the resilient communicator, in the order of `comm`; nothing if not all are ranks there.
-/// Local.
+/// Returns the ranks of `comm` in the resilient communicator, in the order of `comm`; nothing if not all of its
+/// processes are ranks there. Local.
 std::optional<std::vector<int>> ranks_in(MPI_Comm comm);
 
 /// Returns the size in bytes of an element of this type. Throws Refused.
 std::size_t element_size(MPI_Datatype type);
 
-/// The subset in its shell for C. Throws Refused when it was never created.
+/// Returns the subset in its shell for C. Throws Refused if it was never created.
 const ::fenix::DataSubset& subset_in(const Fenix_Data_subset& shell);
 /// Returns the elements of that member that are in a subset. Throws Refused.
 Regions regions_of(const ::fenix::DataSubset& subset, const Definition& definition);
-/// The other way.
+/// Converts regions to a subset.
 ::fenix::DataSubset subset_of(const Regions& regions);
 /// Makes a new subset in `*shell`, unless that is null.
 void put_into(Fenix_Data_subset* shell, const Regions& regions);
@@ -84,12 +84,13 @@ struct Found {
   Regions which;
 };
 Found find_elements(const Group& group, int member_id, int time_stamp);
-/// Hands it out, and returns whether it is all that was asked for, as Fenix's code.
+/// Gives the elements to the application. Returns Fenix's code for whether all elements that were asked for were found.
 int hand_out(Definition& definition, const Found& found, void* target, int max_count, Fenix_Data_subset* found_data);
 
-/// A member's definition is new, or replaces what there is of it. Throws Refused. Local.
+/// Defines a member, or replaces its definition. Throws Refused. Local.
 int define_member(int group_id, const Definition& wanted);
-/// The same for a member that should be new: if it is there, its elements have the same size. Throws Refused. Local.
+/// The same for a member that should be new. If it exists, the size of its elements must be the same. Throws Refused.
+/// Local.
 int create_member(int group_id, const Definition& wanted);
 Definition definition_of(int member_id, void* buffer, int count, MPI_Datatype datatype);
 

@@ -1,5 +1,5 @@
-// Fenix's functions on data. Those that may recover from a failure hold nothing that needs a destructor, once `guarded`
-// has returned: they may be left by longjmp.
+// Fenix's functions on data. A function that may recover from a failure holds no object with a destructor after
+// `guarded` has returned, because longjmp may leave it.
 
 #include "base/error.hpp"
 #include "fenix/data/call.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace mend::fenix;
 
-/// Copies what Fenix_Data_group_create takes as policy value.
+/// Copies the policy value that Fenix_Data_group_create takes.
 std::vector<int> policy_value_of(int policy_name, const void* policy_value) {
   if (policy_name == FENIX_DATA_POLICY_LOCAL) return {};
   const auto* values = static_cast<const int*>(policy_value);

@@ -50,7 +50,7 @@ Redundancy redundancy_of(const GroupSettings& settings) {
   return Redundancy::parse(fmt::format("xor:{}", settings.policy_value[2]));
 }
 
-/// Copies the elements of a snapshot out of its version slot, which other data will take.
+/// Copies the elements of a snapshot out of its version slot, because other data will use the slot.
 void own(FenixSnapshot& snapshot) {
   for (auto& [id, kept] : snapshot.members) {
     Elements& elements = kept.elements;
@@ -58,7 +58,7 @@ void own(FenixSnapshot& snapshot) {
   }
 }
 
-/// Returns what the next commit takes if nothing is stored.
+/// Returns the content of the next commit if nothing is stored.
 Staging staging_of(const FenixSnapshot& snapshot) {
   Staging staged;
   for (const auto& [id, kept] : snapshot.members)
@@ -108,8 +108,8 @@ void Group::make_store() {
   engine_.take_into_epoch(*store_);
 }
 
-/// Ranks may have given different depths, of which each would be right in Fenix. A newcomer takes that of the others,
-/// who may have committed; before the first commit, the largest counts. Collective over the ranks.
+/// Ranks may have given different depths, and Fenix allows each of them. A newcomer takes the depth of the others,
+/// because they may have committed. Before the first commit, the largest depth counts. Collective over the ranks.
 void Group::agree_on_depth() {
   vote(engine_, Motion::restore);  // all ranks are here
   std::array<int, 2> depths{informed_ ? settings_.depth : -1, settings_.depth};
@@ -141,7 +141,7 @@ void Group::end_epoch() {
 void Group::finish_copies() {
   try {
     store_->finish_commit();
-  } catch (const std::exception&) {  // the next call in which ranks meet fails as well
+  } catch (const std::exception&) {  // the next collective call fails as well
   }
 }
 
@@ -149,7 +149,7 @@ void Group::catch_up() {
   const Epoch now = engine_.world().epoch;
   if (caught_up_ == now) return;
   open_.clear();
-  // A call that continues after a recovery in place must find what it has stored.
+  // A call that continues after a recovery in place needs the elements that it has stored.
   const bool keeps_staged =
       message_logs().recovers_in_place() && informed_ && (!image_.is_begun() || image_epoch_ == now);
   if (keeps_staged) take_out_of_image();
@@ -217,8 +217,8 @@ void Group::commit_history_anew() {
   }
 }
 
-/// What the store says, but for the end of the sentence: here the job goes on. And whose deaths may have come together:
-/// those since all was safe.
+/// Returns the text of the store without the end of its sentence, because here the job continues; followed by the ranks
+/// that have died since the data was last safe.
 std::string Group::describe(const DataLoss& loss) const {
   const std::string text = loss.what();
   std::vector<std::string> dead;
@@ -230,7 +230,7 @@ std::string Group::describe(const DataLoss& loss) const {
                      text.substr(0, text.rfind("; ")), fmt::join(dead, ", "));
 }
 
-/// One of those says it that have committed: `teller`, if anybody is left of them.
+/// One rank prints the warning: `teller`, which has committed, if there is one; otherwise rank 0.
 void Group::warn_of_loss(std::optional<int> teller) {
   if (loss_ && engine_.rank().value == teller.value_or(0)) log::warn(*loss_);
   loss_.reset();
@@ -273,8 +273,8 @@ void Group::stage_newest() {
   std::erase_if(staged_, [this](const auto& staged) { return find(staged.first) == nullptr; });
 }
 
-/// Sends newcomers what only survivors know: members that were created and never committed, and, if nothing was
-/// restored, the next time stamp. The first survivor sends it.
+/// Sends newcomers the data that only survivors have: members that were created and never committed, and, if nothing
+/// was restored, the next time stamp. The first survivor sends it.
 void Group::share_definitions() {
   const MPI_Comm comm = engine_.world().store.get();
   const std::optional<int> teller = lowest_rank_with(comm, informed_);
@@ -340,7 +340,7 @@ SnapshotInParts& Group::begin_snapshot(std::size_t bytes) {
 
 Version Group::next_version() const { return (is_local() ? local_version_ : store_->version()).next(); }
 
-/// Gives members that are likely to be stored their place from the beginning.
+/// Allocates places for the members that are likely to be stored.
 void Group::begin_image() {
   const Epoch now = engine_.world().epoch;
   if (image_.is_begun() && image_epoch_ == now) return;
@@ -369,7 +369,7 @@ void Group::end_image() {
   store_->forget_parts();
 }
 
-/// Copies what is staged out of the version slots: the image is dropped, and restored snapshots take the slots.
+/// Copies staged elements out of the version slots, because the image is dropped and restored snapshots take the slots.
 void Group::take_out_of_image() {
   for (auto& [id, staged] : staged_) {
     const bool was_in_image = std::exchange(staged.in_image, false);
@@ -379,7 +379,7 @@ void Group::take_out_of_image() {
   }
 }
 
-/// Copies snapshots out of the slot that the next image takes. There are some if newer snapshots were deleted.
+/// Copies snapshots out of the slot that the next image takes. The slot holds some if newer snapshots were deleted.
 void Group::keep_what_is_overwritten() {
   const std::uint64_t slots = static_cast<std::uint64_t>(settings_.depth) + 2;
   for (FenixSnapshot& snapshot : history_) {
@@ -389,7 +389,8 @@ void Group::keep_what_is_overwritten() {
 
 // --- store and commit ------------------------------------------------------------------------------------------
 
-/// Returns the member as the next commit would take it now, from element 0 on, with zeros where nothing was stored.
+/// Returns the content of the member in the next commit as of now, from element 0 on, with zeros where nothing was
+/// stored.
 Bytes Group::content_of(int id, std::size_t bytes) const {
   Bytes content(bytes);
   const auto found = staged_.find(id);
@@ -467,7 +468,8 @@ void Group::stage_bytes(const Definition& definition, Bytes bytes) {
   staged_[definition.id] = {{}, all, all, true, bytes.size(), true};
 }
 
-/// Commits what is staged as a snapshot with this time stamp. Collective over the ranks, except with the local policy.
+/// Commits the staged elements as a snapshot with this time stamp. Collective over the ranks, except with the local
+/// policy.
 FenixSnapshot Group::commit_image(int time_stamp, Staging& staged) {
   begin_image();
   Record record{time_stamp, {}, definitions_, {}};
@@ -558,7 +560,7 @@ std::optional<Elements> Group::fetch(const std::optional<Elements>& mine, int so
 
   const std::vector<int> counts_out(lent_sizes.begin(), lent_sizes.end());
   const std::vector<int> counts_in(sizes.begin(), sizes.end());
-  const std::vector<int> from_the_start(ranks, 0);  // only one rank lends anything to this one
+  const std::vector<int> from_the_start(ranks, 0);  // only one rank lends data to this one
   Bytes borrowed(sizes[static_cast<std::size_t>(source)]);
   call_mpi(
       [&] {

@@ -5,9 +5,9 @@
 //
 // Each snapshot is a version of the store, which keeps depth+2 of them: depth+1 snapshots, and the one that is being
 // made. So data is copied once, from the application's buffer into the version slot, and hashed meanwhile; the commit
-// sends it and votes. What was not stored since the last commit is copied from the newest snapshot. So a snapshot has
-// the newest value of every element that was ever stored. After a failure all snapshots come back, to newcomers too,
-// with the definitions of the members.
+// sends it and votes. Elements that were not stored since the last commit are copied from the newest snapshot. So a
+// snapshot has the newest value of every element that was ever stored. After a failure all snapshots are restored, also
+// on newcomers, with the definitions of the members.
 
 #pragma once
 
@@ -52,8 +52,8 @@ class ElementType {
 /// The definition of a member by the application.
 struct Definition {
   int id = 0;
-  void* buffer = nullptr;  ///< null on a newcomer, until it says where
-  std::size_t count = 0;   ///< 0: as many as each store says
+  void* buffer = nullptr;  ///< null on a newcomer until it defines the member
+  std::size_t count = 0;   ///< 0: each store gives the number
   std::size_t element_bytes = 0;
   ElementType datatype{};
   std::shared_ptr<const ::fenix::data::SerializeFunc> serializer{};  ///< null: the elements are copied as they lie
@@ -88,7 +88,7 @@ struct StagedMember {
   Regions known{};
   Regions fresh{};
   bool is_fresh = false;
-  std::size_t bytes = 0;  ///< up to the last element known
+  std::size_t bytes = 0;  ///< up to the last known element
   bool in_image = false;  ///< otherwise it is as in the newest snapshot
 };
 using Staging = std::map<int, StagedMember>;
@@ -109,68 +109,69 @@ struct GroupSettings {
 
 class Group {
  public:
-  /// With FENIX_DATA_POLICY_LOCAL nothing is shared: no function is collective then, and a newcomer has nothing. Throws
-  /// UsageError for a policy that cannot be had. Local.
+  /// With FENIX_DATA_POLICY_LOCAL no data is shared: no function is collective, and a newcomer has no data. Throws
+  /// UsageError for an invalid policy. Local.
   Group(GroupSettings settings, Engine& engine);
   ~Group();
 
   const GroupSettings& settings() const { return settings_; }
-  /// The ranks of the communicator that the program has given, by their rank there. What is collective stays so over
-  /// all ranks: the groups with one number on the parts of a split are one. Local.
+  /// Returns the ranks of the communicator that the program has given, by their rank there. Collective functions remain
+  /// collective over all ranks: the groups of one number on the parts of a split are one group. Local.
   const std::vector<int>& ranks() const { return ranks_; }
   void span(std::vector<int> ranks) { ranks_ = std::move(ranks); }
-  /// The rank that has this rank in that communicator, if any. Local.
+  /// Returns the rank of the process that has rank `rank_there` in that communicator, if there is one. Local.
   std::optional<int> rank_of(int rank_there) const;
   StoreEngine& store() { return *store_; }
 
-  /// A failure was met, or the job ends: nothing is communicated any more. What was stored is kept if the call that has
-  /// met the failure goes on (fenix/mlog/message_logs.hpp). Local.
+  /// Call it when a failure was met or the job ends: after it, the group does not communicate. Stored elements are kept
+  /// if the call that has met the failure continues (fenix/mlog/message_logs.hpp). Local.
   void end_epoch();
-  /// Waits for the copies that the last restore sends while the program goes on. After a failure they are dropped. Must
-  /// be called before the group ends without one. Local.
+  /// Waits for the copies that the last restore sends while the program continues. After a failure they are dropped.
+  /// Must be called before the group ends without a failure. Local.
   void finish_copies();
-  /// After a failure: brings the history back on all ranks, drops what was stored and not committed, and tells
-  /// newcomers of the members. When ranks were given up, each that is left keeps what it has itself, which is committed
-  /// anew. Collective over the ranks, once an epoch; does nothing then, nor before a failure. Throws as Store::restore
-  /// does, but for lost data: then the history is empty, and a warning says so.
+  /// After a failure: restores the history on all ranks, drops elements that were stored and not committed, and sends
+  /// newcomers the definitions of the members. If ranks were given up, each remaining rank keeps its own data, which is
+  /// committed again. Collective over the ranks in the first call of an epoch; does nothing in later calls, or before a
+  /// failure. Throws as Store::restore does, except for lost data: in that case the history is empty, and a warning is
+  /// printed.
   void catch_up();
 
   const std::vector<Definition>& definitions() const { return definitions_; }
-  /// Null if there is none.
+  /// Returns the member's definition; null if there is none.
   Definition* find(int id);
   /// Adds a member, or replaces its definition.
   void define(const Definition& definition);
   void remove(int id);
-  /// Returns true if elements of the member were staged, stored or committed, as far as they are kept. Local.
+  /// Returns true if elements of the member were staged, stored or committed, and are still kept. Local.
   bool has_data(int id) const;
 
   /// Copies these elements of the member's buffer, or has them written by its serializer. Local.
   void stage(const Definition& definition, const Regions& regions);
-  /// Has the serializer of a member without a count write all of it. Local.
+  /// Makes the serializer of a member without a count write the whole member. Local.
   void stage_whole(const Definition& definition);
-  /// `bytes` are the member's elements from 0 on; what was staged before is dropped. Local.
+  /// Stages `bytes`, the member's elements from 0 on. Elements that were staged before are dropped. Local.
   void stage_bytes(const Definition& definition, Bytes bytes);
-  /// Drops what was staged of the member since the last commit. Local.
+  /// Drops the elements of the member that were staged since the last commit. Local.
   void unstage(int id);
 
   /// Members that are open, by number.
   std::map<int, OpenMember>& open_members() { return open_; }
-  /// Returns the time stamp. The first commit makes the largest depth that a rank has given the depth of all.
-  /// Collective over the ranks.
+  /// Commits, and returns the time stamp. In the first commit, the largest depth that a rank has given becomes the
+  /// depth of all. Collective over the ranks.
   int commit();
 
-  /// Newest first. Local.
+  /// Returns the snapshots, the newest first. Local.
   const std::deque<FenixSnapshot>& history() const { return history_; }
-  /// The snapshot with this time stamp; the newest for FENIX_DATA_SNAPSHOT_LATEST, _ALL and FENIX_TIME_STAMP_MAX. Null
-  /// if it is not kept. Local.
+  /// Returns the snapshot with this time stamp; the newest for FENIX_DATA_SNAPSHOT_LATEST, _ALL and
+  /// FENIX_TIME_STAMP_MAX. Null if it is not kept. Local.
   const FenixSnapshot* snapshot_at(int time_stamp) const;
-  /// The newest. Null if there is none. Local.
+  /// Returns the newest snapshot; null if there is none. Local.
   const FenixSnapshot* newest() const { return history_.empty() ? nullptr : &history_.front(); }
-  /// Returns whether there was one. Local.
+  /// Deletes a snapshot. Returns true if it existed. Local.
   bool forget(int time_stamp);
 
-  /// The same member of other ranks: `mine` is what this one lends, `source` whose it wants. Nothing: it was not
-  /// stored. Collective over the ranks.
+  /// Returns the elements of the same member on rank `source`; nothing if it was not stored there. `mine`: the elements
+  /// that this rank lends to others. Collective over the ranks.
   std::optional<Elements> fetch(const std::optional<Elements>& mine, int source);
 
  private:
@@ -204,12 +205,12 @@ class Group {
   Engine& engine_;
   std::vector<int> ranks_;
   std::optional<StoreEngine> store_;
-  bool informed_;  // of all members that were ever created
+  bool informed_;  // has the definitions of all members that were ever created
   bool has_depth_agreed_ = false;
   Epoch caught_up_{};
   int next_time_stamp_;
-  std::size_t recoveries_ = 0;       // of the job, when all that is committed was safe last
-  std::optional<std::string> loss_;  // what was lost, until one rank has told it
+  std::size_t recoveries_ = 0;       // of the job, when all committed data was last safe
+  std::optional<std::string> loss_;  // the text about lost data, until one rank has printed it
   std::vector<Definition> definitions_;
   std::set<int> new_members_;          // since the last commit: they are likely to be stored for the next
   std::deque<FenixSnapshot> history_;  // newest first

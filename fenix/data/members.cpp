@@ -1,4 +1,4 @@
-// How members come to be.
+// Creation and definition of members.
 
 #include "fenix/data/call.hpp"
 #include "fenix/process/settings.hpp"
@@ -7,7 +7,7 @@
 namespace mend::fenix {
 namespace {
 
-/// Returns true for a type that MPI has by itself, and that nobody may free.
+/// Returns true for a predefined type of MPI, which must not be freed.
 bool is_named(MPI_Datatype type) {
   int integers = 0;
   int addresses = 0;
@@ -26,7 +26,7 @@ void free_type(const MPI_Datatype* type) {
 }
 
 /// In Fenix, a member with data keeps its number of elements and their size. Programs for Fenix 1.0 may change the
-/// former.
+/// number of elements.
 void require_same_shape(const Group& group, const Definition& known, const Definition& wanted) {
   if (!group.has_data(known.id)) return;
   if (known.element_bytes != wanted.element_bytes) {

@@ -16,10 +16,10 @@ using Bytes = std::vector<std::byte>;
 
 enum class FileUse { write, read };
 
-/// A FILE in memory (store/files/memory_file.hpp). It grows as it is written; what is skipped by a seek is zero.
+/// A FILE in memory (store/files/memory_file.hpp). It grows as it is written; bytes that a seek has skipped are zero.
 class MemoryFile {
  public:
-  /// With this content. Throws EnvironmentError when the system has no file or no memory left.
+  /// Makes a file with this content. Throws EnvironmentError if the system has no file or no memory left.
   MemoryFile(Bytes bytes, FileUse use);
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
@@ -27,7 +27,7 @@ class MemoryFile {
 
   std::FILE* file() const { return file_; }
   void seek(std::size_t position);
-  /// Its content. Closes it. Throws EnvironmentError when not all could be written.
+  /// Closes the file and returns its content. Throws EnvironmentError if not all could be written.
   Bytes take();
 
  private:
@@ -46,7 +46,7 @@ class MemoryStream {
   Bytes take() { return std::move(buffer_.bytes); }
 
  private:
-  /// Reads and writes at one position each. Nothing is buffered but by the bytes themselves.
+  /// Has one position for reading and one for writing. It has no buffer other than the bytes themselves.
   class Buffer : public std::streambuf {
    public:
     explicit Buffer(Bytes content) : bytes(std::move(content)) {}

@@ -1,4 +1,4 @@
-// What programs ask Fenix about their groups, and the attributes of members. All of it is local.
+// Queries about groups, and the attributes of members. All functions are local.
 
 #include "fenix/data/call.hpp"
 #include "transport/mpi.hpp"
@@ -13,7 +13,7 @@ Refused wrong_attribute(int name) {
   return {FENIX_ERROR_INVALID_ATTRIBUTE_NAME, fmt::format("{} is no attribute of a member", name)};
 }
 
-/// As Fenix gives it: a type that the program has to free, and the size of the whole member.
+/// Returns an attribute as Fenix does: a type that the program must free, and the size of the whole member.
 int get_attribute(const Definition& definition, int name, void* value) {
   switch (name) {
     case FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER: *static_cast<void**>(value) = definition.buffer; return FENIX_SUCCESS;
@@ -38,7 +38,7 @@ int get_attribute(const Definition& definition, int name, void* value) {
   }
 }
 
-/// As the specification of Fenix 1.0 has it, which Fenix 1.0 did not carry out.
+/// Returns an attribute as the specification of Fenix 1.0 defines it; Fenix 1.0 did not implement it.
 int get_attribute_of_1_0(const Definition& definition, int name, void* value) {
   switch (name) {
     case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE:

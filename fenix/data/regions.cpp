@@ -12,7 +12,7 @@ Regions Regions::first(std::size_t count) {
 
 void Regions::add(Region region) {
   if (region.begin >= region.end) return;
-  // What it touches becomes part of it.
+  // Regions that touch the new one are merged with it.
   const auto from = std::find_if(all_.begin(), all_.end(), [&](const Region& r) { return r.end >= region.begin; });
   const auto to = std::find_if(from, all_.end(), [&](const Region& r) { return r.begin > region.end; });
   if (from != to) {

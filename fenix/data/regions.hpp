@@ -26,7 +26,7 @@ class Regions {
 
   const std::vector<Region>& all() const { return all_; }
   bool empty() const { return all_.empty(); }
-  /// The index after the last.
+  /// Returns the index after the last element.
   std::size_t end() const { return all_.empty() ? 0 : all_.back().end; }
   /// Returns the elements below `count`.
   Regions below(std::size_t count) const;

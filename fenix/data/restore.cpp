@@ -1,8 +1,8 @@
-// Gives the application what was committed: in a buffer, through the member's serializer, or through a file in memory.
-// Group::catch_up() (group.cpp) has brought it to this rank before, after a recovery.
+// Gives committed data to the application: in a buffer, through the member's serializer, or through a file in memory.
+// After a recovery, Group::catch_up() (group.cpp) has restored the data on this rank before.
 //
-// Functions that may recover from a failure hold nothing that needs a destructor, once `checked` has returned: they may
-// be left by longjmp.
+// A function that may recover from a failure holds no object with a destructor after `checked` has returned, because
+// longjmp may leave it.
 
 #include "fenix/data/call.hpp"
 #include "fenix/data/serializer.hpp"
@@ -27,14 +27,15 @@ Found find_elements(const Group& group, int member_id, int time_stamp) {
 
 namespace {
 
-/// Throws Refused if no snapshot can have that time stamp. In Fenix 1.0 any means the newest.
+/// Throws Refused if no snapshot can have that time stamp. In Fenix 1.0 a time stamp that no snapshot has means the
+/// newest.
 void require_time_stamp(int time_stamp) {
   const bool has_name = time_stamp == FENIX_DATA_SNAPSHOT_LATEST || time_stamp == FENIX_DATA_SNAPSHOT_ALL;
   if (time_stamp >= 0 || has_name || settings().accumulates_snapshots) return;
   throw Refused(FENIX_ERROR_INVALID_TIMESTAMP, fmt::format("no snapshot has the time stamp {}", time_stamp));
 }
 
-/// How many elements are to be copied, and which of them there are.
+/// The number of elements to copy, and the elements among them that exist.
 struct Due {
   std::size_t count;
   Regions which;
@@ -48,7 +49,7 @@ Due due_in_1_0(const Definition& definition, const Found& found, int max_count) 
   return {count, found.which.below(count)};
 }
 
-/// All that there is, at most as many as the member's own buffer has, or as many as are asked for.
+/// Returns all elements found, but at most as many as the member's own buffer has, or as were asked for.
 Due due(const Definition& definition, const Found& found, const void* target, int max_count) {
   if (settings().accumulates_snapshots) return due_in_1_0(definition, found, max_count);
   const bool wants_all = max_count < 0 || max_count == FENIX_DATA_RESTORE_FULL;
@@ -109,7 +110,7 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
   Group& group = group_of(group_id);
   group.catch_up();
   const std::optional<int> source = group.rank_of(source_rank);
-  // The other ranks wait for this one, whatever is wrong with what it wants.
+  // This rank takes part even if its arguments are wrong, because the other ranks wait for it.
   const Found mine = find_elements(group, member_id, time_stamp);
   std::optional<Elements> lent;
   if (mine.elements != nullptr) {
@@ -120,7 +121,7 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
   if (!source) throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("there is no rank {}", source_rank));
   require_time_stamp(time_stamp);
   Definition as_theirs = member_of(group, member_id);
-  as_theirs.count = FENIX_RESIZEABLE;  // it may have another number of elements than here
+  as_theirs.count = FENIX_RESIZEABLE;  // its number of elements may differ from the number here
   const Found found = theirs ? Found{&*theirs, theirs->known} : Found{};
   return hand_out(as_theirs, found, target, max_count, found_data);
 }

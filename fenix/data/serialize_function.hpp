@@ -9,7 +9,8 @@
 
 namespace fenix::data {
 
-/// As Fenix_Serialize_file_fn: file, direction (FENIX_SERIALIZE, FENIX_DESERIALIZE), buffer, first element, count.
+/// The same arguments as Fenix_Serialize_file_fn: file, direction (FENIX_SERIALIZE, FENIX_DESERIALIZE), buffer, first
+/// element, count.
 using SerializeFileFunc = std::function<void(std::FILE*, int, void*, int, int)>;
 using SerializeStreamFunc = std::function<void(std::iostream&, int, void*, int, int)>;
 using SerializeFunc = std::variant<SerializeFileFunc, SerializeStreamFunc>;

@@ -21,7 +21,7 @@ struct Piece {
   int count;
 };
 
-/// Has the serializer do it, on `bytes`, in which element 0 is at the front. Returns them as they are then.
+/// Makes the serializer do one piece on `bytes`, which begin with element 0. Returns the bytes after that.
 Bytes run(const Definition& definition, const Piece& piece, Bytes bytes) {
   const std::size_t position = piece.first * definition.element_bytes;
   const auto call = [&](const auto& function, auto&& file) {
@@ -75,7 +75,7 @@ void read_elements_of(const Definition& definition, const Regions& regions, cons
     return;
   }
   Bytes bytes = copy_of(elements.bytes);
-  if (bytes.empty()) {  // what was emptied before the commit is emptied again
+  if (bytes.empty()) {  // a member that was empty at the commit becomes empty again
     run(definition, {FENIX_DESERIALIZE, target, 0, 0}, std::move(bytes));
     return;
   }

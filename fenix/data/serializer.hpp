@@ -12,7 +12,7 @@ void write_elements_of(const Definition& definition, const Regions& regions, Byt
 /// Returns the output of the serializer of a member without a count for all elements. Local.
 Bytes write_whole(const Definition& definition);
 
-/// Takes these elements from `elements` to `target`; a member without a count is read in one piece. Local.
+/// Copies these elements from `elements` to `target`; a member without a count is read in one piece. Local.
 void read_elements_of(const Definition& definition, const Regions& regions, const Elements& elements, void* target);
 
 }  // namespace mend::fenix

@@ -1,4 +1,4 @@
-// What the next commit takes: copied from members' buffers, or written by the application to a file in memory.
+// The content of the next commit: copied from members' buffers, or written by the application to a file in memory.
 
 #include "fenix/data/call.hpp"
 
@@ -18,7 +18,7 @@ void require_closed(Group& group, int member_id) {
 void stage(Group& group, const Definition& definition, const ::fenix::DataSubset& subset) {
   require_closed(group, definition.id);
   if (subset.type == ::fenix::DataSubset::PrestagedSubset)
-    return group.stage(definition, {});  // is a store all the same
+    return group.stage(definition, {});  // counts as a store nevertheless
   const bool whole = !subset.is_bounded() && subset.start() == 0;
   if (whole && definition.count == FENIX_RESIZEABLE && definition.serializer) return group.stage_whole(definition);
   group.stage(definition, regions_of(subset, definition));
@@ -44,7 +44,7 @@ OpenMember& open_to_stage(int group_id, int member_id) {
   return open;
 }
 
-/// Stages these elements of `buffer`, instead of what was staged since the last commit.
+/// Stages these elements of `buffer`. They replace the elements that were staged since the last commit.
 void stage_anew(Group& group, Definition definition, void* buffer, const Regions& regions) {
   definition.buffer = buffer;
   definition.serializer.reset();

@@ -8,7 +8,7 @@
 namespace fenix {
 namespace {
 
-/// The index after `index`, of which there is none after MAX.
+/// Returns the index after `index`; MAX for MAX.
 std::size_t after(std::size_t index) { return index == DataSubset::MAX ? index : index + 1; }
 
 }  // namespace
@@ -36,7 +36,7 @@ DataSubset::DataSubset(const DataSubset& a, const DataSubset& b) : DataSubset(a)
 
 void DataSubset::add(Block block) {
   if (block.second < block.first) throw std::invalid_argument("a block of a subset ends before it begins");
-  // What it touches becomes part of it.
+  // Blocks that touch the new one are merged with it.
   const auto from = std::ranges::find_if(blocks_, [&](const Block& b) { return after(b.second) >= block.first; });
   const auto to = std::find_if(from, blocks_.end(), [&](const Block& b) { return b.first > after(block.second); });
   if (from != to) {

@@ -43,19 +43,19 @@ struct DataSubset {
   DataSubset& operator+=(const DataSubset& other);
   DataSubset operator+(const Fenix_Data_subset& other) const;
   DataSubset& operator+=(const Fenix_Data_subset& other);
-  /// The elements that are not in `other`.
+  /// Returns the elements that are not in `other`.
   DataSubset operator-(const DataSubset& other) const;
   bool operator==(const DataSubset& other) const { return type == other.type && blocks_ == other.blocks_; }
   bool operator!=(const DataSubset& other) const { return !(*this == other); }
 
   bool empty() const { return blocks_.empty(); }
-  /// The first and the last index; 0 and 0 if it is empty.
+  /// Returns the first and the last index; 0 and 0 if it is empty.
   Block range() const { return {start(), end()}; }
   std::size_t start() const { return empty() ? 0 : blocks_.front().first; }
   std::size_t end() const { return empty() ? 0 : blocks_.back().second; }
-  /// The number of its elements from 0 to `max_index`; 0 if `max_index` is MAX and the subset is unbounded.
+  /// Returns the number of its elements from 0 to `max_index`; 0 if `max_index` is MAX and the subset is unbounded.
   std::size_t count(std::size_t max_index) const;
-  /// The number of elements from 0 to its last; 0 if it is empty or unbounded.
+  /// Returns the number of elements from 0 to its last one; 0 if it is empty or unbounded.
   std::size_t max_count() const;
   /// Returns true if it has this element.
   bool includes(std::size_t index) const;
@@ -63,14 +63,14 @@ struct DataSubset {
   bool includes_all(std::size_t end) const;
   /// Returns false if its last index is MAX.
   bool is_bounded() const { return end() != MAX; }
-  /// Its elements from 0 to `max_index`.
+  /// Returns its elements from 0 to `max_index`.
   DataSubset bounded(std::size_t max_index) const;
   /// Removes its elements after `max_index`.
   DataSubset& bound(std::size_t max_index);
   /// "[0, 4] [8, 9]"
   std::string str() const;
 
-  /// The blocks in ascending order; adjacent ones are merged.
+  /// Returns the blocks in ascending order; adjacent ones are merged.
   const std::vector<Block>& blocks() const { return blocks_; }
 
   SubsetType type = BasicSubset;

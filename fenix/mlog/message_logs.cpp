@@ -49,7 +49,7 @@ RegionLog::Counts counts_from(const std::vector<std::uint64_t>& packet, std::siz
   return counts;
 }
 
-/// The ranks that there are now.
+/// Sets the present ranks.
 void fit_to_ranks(Front& front) {
   front.rank = state().engine().rank().value;
   front.size = state().engine().world().roster.size();
@@ -81,7 +81,7 @@ void MessageLogs::ByFront::receive(const Channel& channel, std::span<const std::
   of(channel).receive(channel, bytes, by_request);
 }
 
-/// Refuses two logs with messages of one channel: the receiver could not tell repeated messages of one from the other.
+/// Refuses two logs with messages of one channel: the receiver could not distinguish repeated messages of the two logs.
 void MessageLogs::require_one_log(const Channel& channel, bool is_send) {
   if (logs_.size() < 2 || channel.context % 2 == static_cast<std::uint32_t>(Traffic::collectives)) return;
   const int id = static_cast<int>(channel.context / 2);
@@ -190,13 +190,13 @@ void MessageLogs::read(int id, std::span<const std::byte> bytes) {
 
 bool MessageLogs::is_synced(const Log& log) const { return log.synced == epoch(); }
 
-/// Returns true if no rank has logged anything before the failure, so that there is nothing to go through again. Then
-/// ranks may differ in whether they sync.
+/// Returns true if no rank has logged anything before the failure, so that there is nothing to repeat. Then some ranks
+/// may sync and others not.
 bool MessageLogs::needs_no_sync(const Log& log) const {
   return nothing_was_logged_ && !is_synced(log) && !log.regions.has_messages();
 }
 
-/// Goes on with an empty log in this epoch, on the communicator that its variable names now. Local. Throws Refused.
+/// Continues with an empty log in this epoch, on the communicator that its variable names now. Local. Throws Refused.
 void MessageLogs::renew(Log& log) {
   if (log.front.size != state().engine().world().roster.size()) {
     messages_.drop(log.front);

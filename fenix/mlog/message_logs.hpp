@@ -4,15 +4,16 @@
 //   MPI call --hooks--> run() --> LoggedMessages, LoggedCollectives --> the log's regions (replay/region_log.hpp)
 //                                  |                                     (kept, committed as a member of a data group)
 //                                  v
-//                    the communicator itself, and one beneath for what collective calls are made of
+//                    the communicator itself, and one beneath for the messages of collective calls
 //
-// After a failure a log cannot be used until sync(). In sync() each rank says where it continues, the ranks tell each
-// other what they have received, and missing messages are sent again. The program decides when to call sync(): in its
-// callbacks, or where it resumes. With FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC the logs are synced after each recovery.
+// After a failure a log cannot be used until sync(). In sync() each rank gives the region at which it continues, the
+// ranks exchange lists of the messages that they have received, and missing messages are sent again. The program
+// decides when to call sync(): in its callbacks, or where it resumes. With FENIX_MLOG_RECOVERY_INLINE_AUTOSYNC the logs
+// are synced after each recovery.
 //
 // A call that a failure interrupts continues after the recovery if recovery is in place (FENIX_MLOG_RECOVERY_INLINE,
-// and a log is active). Otherwise the call is undone: the log forgets what was sent and received in it, and the program
-// repeats the call or rolls back.
+// and a log is active). Otherwise the call is undone: the log forgets the messages that were sent and received in it,
+// and the program repeats the call or rolls back.
 
 #pragma once
 
@@ -37,7 +38,7 @@ namespace mend::fenix {
 class MessageLogs final : public LoggedCalls {
  public:
   MessageLogs();
-  /// Nothing else may use the logs any more. Local.
+  /// After it, nothing may use the logs. Local.
   ~MessageLogs() override;
 
   // --- for Fenix's functions; all throw Refused ---------------------------------------------------------------

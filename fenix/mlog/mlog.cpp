@@ -1,5 +1,5 @@
-// Fenix's functions on message logs. Functions that may recover from a failure can be left by longjmp, so they hold no
-// object with a destructor after `checked` has returned.
+// Fenix's functions on message logs. A function that may recover from a failure holds no object with a destructor after
+// `checked` has returned, because longjmp may leave it.
 
 #include "fenix/data/call.hpp"
 #include "fenix/mlog/message_logs.hpp"
@@ -47,7 +47,7 @@ int define_member_of(const char* function, int mlog_id, int group_id, int member
 
 int Fenix_Mlog_create(int mlog_id, MPI_Comm* comm, int depth) {
   return local("Fenix_Mlog_create", [&]() -> int {
-    if (message_logs().contains(mlog_id)) return FENIX_ERROR_MLOG_EXISTS;  // repeated after a longjmp: no mistake
+    if (message_logs().contains(mlog_id)) return FENIX_ERROR_MLOG_EXISTS;  // repeated after a longjmp, which is correct
     message_logs().create(mlog_id, comm, depth);
     return FENIX_SUCCESS;
   });

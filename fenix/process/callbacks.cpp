@@ -19,7 +19,7 @@ MPI_Comm resilient() { return state().engine().world().application.get(); }
 
 std::uint64_t epoch_now() { return state().engine().world().epoch.value; }
 
-/// Calls a callback. Has nothing to destroy: the callback may jump.
+/// Calls a callback. Holds no object with a destructor, because the callback may jump.
 void call(const Callback& callback) {
   ++state().callbacks.running;
   try {
@@ -31,12 +31,14 @@ void call(const Callback& callback) {
   --state().callbacks.running;
 }
 
-/// Calls one callback; returns whether the next is to be called. Has nothing to destroy: the callback may jump.
+/// Calls one callback. Returns true if the next one is to be called. Holds no object with a destructor, because the
+/// callback may jump.
 bool call_back(std::size_t index, std::uint64_t epoch) {
   const Callbacks::List& callbacks = state().callbacks.after_recovery;
-  if (index >= callbacks.size()) return true;  // taken back by the one before
+  if (index >= callbacks.size()) return true;  // removed by the callback before it
   call(*callbacks[index]);
-  // Another failure has been recovered from in it, and has called back them all.
+  // If the epoch is another one, the job has recovered from another failure in the callback, and all callbacks were
+  // called.
   return epoch_now() == epoch;
 }
 
@@ -54,7 +56,7 @@ void add_callback(Callbacks::List& callbacks, Callback callback) {
   callbacks.push_back(std::make_shared<const Callback>(std::move(callback)));
 }
 
-/// One that is running is destroyed when none runs any more.
+/// Destroys the callback only when no callback runs, because it may be running.
 void take_back_callback(Callbacks::List& callbacks) {
   Callbacks::List& taken_back = state().callbacks.taken_back;
   if (state().callbacks.running == 0) taken_back.clear();
@@ -85,7 +87,7 @@ bool call_all_back_in_place() {
   try {
     const ErrorsHandled handed_over(OnError::hands_over);
     for (std::size_t left = callbacks.size(); left > 0 && !now.interrupted; --left) {
-      if (left > callbacks.size()) continue;  // taken back by the one before
+      if (left > callbacks.size()) continue;  // removed by the callback before it
       try {
         call(*callbacks[left - 1]);
       } catch (const ::fenix::CommException&) {
@@ -118,7 +120,7 @@ void call_all_back_before() {
   const ErrorsReturned to_the_callback;
   const Callbacks::List& callbacks = state().callbacks.before_recovery;
   for (std::size_t left = callbacks.size(); left > 0; --left) {
-    if (left > callbacks.size()) continue;  // taken back by the one before
+    if (left > callbacks.size()) continue;  // removed by the callback before it
     try {
       call(*callbacks[left - 1]);
     } catch (...) {

@@ -13,7 +13,7 @@
 namespace mend::fenix {
 namespace {
 
-/// Returns what `work` does; nothing after a failure.
+/// Returns the result of `work`; nothing after a failure.
 std::optional<int> attempt(const char* function, const std::function<int()>& work) {
   const ErrorsHandled as_in_cpp(OnError::throws);
   const MessageLogs::Paused unlogged(*state().logs);
@@ -24,7 +24,7 @@ std::optional<int> attempt(const char* function, const std::function<int()>& wor
   } catch (const ProcessFailure&) {
     return std::nullopt;
   } catch (const agreement::Abandoned&) {
-    return std::nullopt;  // the others are ending the job, and so will this one in the recovery
+    return std::nullopt;  // the others are ending the job, and this process will end it in the recovery
   } catch (const UsageError& mistake) {
     log::warn(fmt::format("{}: {}", function, mistake.what()));
     return FENIX_ERROR_INVALID_LOGIC_CALL;
@@ -34,7 +34,7 @@ std::optional<int> attempt(const char* function, const std::function<int()>& wor
   } catch (const CommonError& error) {
     log::error(fmt::format("{}: {}", function, error.what()));
     return FENIX_ERROR_INTERN;
-  } catch (const std::exception& error) {  // the others wait for this process, and programs ignore what is returned
+  } catch (const std::exception& error) {  // the others wait for this process, and programs ignore returned codes
     fail_stop(error.what());
   }
 }

@@ -15,19 +15,19 @@ struct Outcome {
   bool recovered = false;  ///< from a failure, so that the caller must resume
 };
 
-/// Holds what a function of the program has thrown that one of Fenix's has called: guarded() throws it on.
+/// Holds an exception of a function of the program that a Fenix function has called. guarded() throws it again.
 struct ThrownByProgram {
   std::exception_ptr exception;
 };
 
-/// Does what a function stands for; `work` returns its code, and may throw whatever mend throws. Throws what the
-/// program has thrown (ThrownByProgram).
+/// Runs `work`, which returns the code of the function and may throw any exception of mend, and recovers from failures.
+/// Throws the exception that the program has thrown (ThrownByProgram).
 Outcome guarded(const char* function, const std::function<int()>& work);
 
-/// The same without a recovery: `recovered` says that a failure is to be recovered from.
+/// The same without a recovery: if `recovered` is set, the caller must recover from a failure.
 Outcome tried(const char* function, const std::function<int()>& work);
 
-/// To be called last, by a function with C linkage that has nothing to destroy.
+/// Call it last, in a function with C linkage that holds no object with a destructor.
 inline int settle(Outcome outcome) {
   if (outcome.recovered) resume();
   return outcome.code;

@@ -32,7 +32,7 @@ namespace {
   std::exit(static_cast<int>(code));
 }
 
-/// Ends the job on all ranks because of what is wrong here.
+/// Ends the job on all ranks because of an error on this one.
 void end_job(ExitCode code, const std::string& sentence) {
   const ErrorsHandled as_in_cpp(OnError::throws);
   State& now = state();
@@ -54,7 +54,7 @@ void end_job(ExitCode code, const std::string& sentence) {
   std::exit(static_cast<int>(code));
 }
 
-/// The job is over: this spare goes on by itself, until it leaves MPI.
+/// Lets this spare continue by itself after the end of the job, until it leaves MPI.
 void release() {
   State& now = state();
   now.last_role = FENIX_ROLE_SPARE_RANK;
@@ -71,8 +71,8 @@ void leave_communicator_to_program() {
   now.farewell = std::move(kept.store);
 }
 
-/// Nobody waits in MPI_COMM_WORLD for spares, which exit, nor for the dead: calls there return an error from now on, as
-/// a barrier does that is a program's last call before MPI_Finalize.
+/// Revokes MPI_COMM_WORLD, so that nobody waits there for dead processes, or for spares, which exit. From now on, calls
+/// on it return an error, for example a barrier that is the program's last call before MPI_Finalize.
 void close_world(bool has_spares) {
   const bool spares_exit = has_spares && settings().spare_finalize == FENIX_SPARE_FINALIZE_EXIT;
   if (!spares_exit && !state().job->leaves_mpi_alone()) return;
@@ -80,8 +80,8 @@ void close_world(bool has_spares) {
   MPIX_Comm_revoke(MPI_COMM_WORLD);
 }
 
-/// The error handler that the program has set on a communicator of MPI's own. The job has errors returned there; a
-/// handler of the program's does that, or what else the program wants.
+/// Restores the error handler that the program has set on a predefined communicator. The job sets MPI_ERRORS_RETURN
+/// there.
 class HandlerKept {
  public:
   explicit HandlerKept(MPI_Comm comm) : comm_(comm) { MPI_Comm_get_errhandler(comm, &handler_); }
@@ -101,7 +101,7 @@ class HandlerKept {
   MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
 };
 
-/// Exits where there is no job yet: all processes do.
+/// Exits before there is a job. All processes do so.
 [[noreturn]] void exit_at_start(int code) {
   int initialised = 0;
   MPI_Initialized(&initialised);
@@ -109,8 +109,8 @@ class HandlerKept {
   std::exit(code);
 }
 
-/// A program that exits before Fenix_Finalize: with 0 it removes itself, which the others take for a failure; with
-/// anything else it ends the job, for itself it cannot.
+/// Handles a program that exits before Fenix_Finalize. With code 0 this process kills itself, and the others recover
+/// from that failure. With any other code it ends the whole job.
 void on_exit_of_process(int status, void* /*unused*/) {
   static const pid_t self = ::getpid();
   if (::getpid() != self) return;
@@ -123,7 +123,7 @@ void on_exit_of_process(int status, void* /*unused*/) {
   leave_mpi();
 }
 
-/// Returns false if a failure came between. Collective over the ranks.
+/// Returns false if a failure interrupted it. Collective over the ranks.
 bool begin_epoch() {
   State& now = state();
   now.is_unrepaired = false;
@@ -156,7 +156,8 @@ void end_epoch() {
   for (auto& [id, group] : state().groups) group->end_epoch();
 }
 
-/// Repairs until an epoch has begun. Logged receives that are under way go on in it, or end.
+/// Repairs until an epoch has begun. Logged receives that are under way continue in it if `keeps_receives`; otherwise
+/// they end.
 void repair(bool keeps_receives) {
   State& now = state();
   do {
@@ -172,14 +173,14 @@ void repair(bool keeps_receives) {
   } while (!begin_epoch());
 }
 
-/// Ends the job, or does what the program wants of other errors than failures.
+/// Handles an error that is not a process failure, as FENIX_UNHANDLED_MODE says.
 void receive_mistake(ExitCode code, const std::string& sentence) {
   if (settings().unhandled == FENIX_UNHANDLED_SILENT) return;
   if (settings().unhandled == FENIX_UNHANDLED_ABORT) end_job_and_exit(code, sentence);
   log::error(sentence);
 }
 
-/// An error of MPI that is no failure, such as a rank that does not exist.
+/// Handles an error of MPI that is not a process failure, for example a rank that does not exist.
 void receive_other_error(int code) {
   receive_mistake(ExitCode::failed,
                   fmt::format("rank {}: an MPI call failed: {}", state().engine().rank().value, mpi_text(code)));
@@ -191,7 +192,7 @@ State::State() = default;
 State::~State() = default;
 
 State& state() {
-  static State* const instance = new State;  // lives as long as the process: it may exit from anywhere
+  static State* const instance = new State;  // never destroyed: the process may exit from anywhere
   return *instance;
 }
 
@@ -250,7 +251,8 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
   now.logs = std::make_unique<MessageLogs>();
   const bool takes_over = now.engine().world().epoch != Epoch{0};
   if (!begin_epoch()) repair(false);
-  // Another failure may have come since it took over. The program has not begun here, so the rank is no survivor to it.
+  // Another failure may have come since this process took over. The program has not begun here, so this rank is not a
+  // survivor.
   const int self = now.engine().rank().value;
   if (takes_over && std::ranges::find(now.recovered, self) == now.recovered.end()) now.recovered.push_back(self);
   hand_errors_to(&receive_error);
@@ -326,7 +328,7 @@ bool finish() {
       leave_communicator_to_program();
       now.job->close(ExitCode::ok);
       close_world(has_spares);
-      job_status::closed();  // what the program does until MPI_Finalize is its own
+      job_status::closed();  // from here until MPI_Finalize, the program is responsible
       return true;
     }
   } catch (const std::exception& error) {
@@ -347,7 +349,7 @@ void throw_failure() {
 }
 
 void resume() {
-  if (state().in_place.calls_back) {  // out of the callback, which is called again
+  if (state().in_place.calls_back) {  // leaves the callback, which is called again
     if (settings().resume == FENIX_RESUME_THROW) throw_failure();
     return;
   }
@@ -363,7 +365,7 @@ void resume() {
   switch (settings().resume) {
     case FENIX_RESUME_THROW: throw_failure();
     case FENIX_RESUME_JUMP:
-      if (state().outputs.resume_point == nullptr) throw_failure();  // fenix::init is no place to return to
+      if (state().outputs.resume_point == nullptr) throw_failure();  // fenix::init sets no place to jump to
       state().logs->end_pauses();
       ::longjmp(*state().outputs.resume_point, 1);
     default: return;

@@ -1,5 +1,5 @@
-// What programs for Fenix do by MPI itself and mend has a part in, through MPI's profiling interface: they initialise
-// and finalise MPI, which mend::run otherwise does. Part of mend::fenix alone.
+// MPI functions that programs for Fenix call and in which mend takes part, through MPI's profiling interface: the
+// programs initialise and finalise MPI, which mend::run otherwise does. Part of mend::fenix alone.
 
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/log.hpp"
@@ -16,8 +16,8 @@ void wait_for_others() {
   if (now.job && now.job->leaves_mpi_alone() && now.farewell) now.job->wait_for_the_others(now.farewell.get());
 }
 
-// Stands here because Fenix_Init needs it: so every program for Fenix has the functions below, whichever of mend's
-// libraries is linked first.
+// It is in this file because Fenix_Init needs it: so the linker includes the functions below in every program for
+// Fenix, in any order of mend's libraries.
 void leave_mpi() {
   State& now = state();
   if (!now.job) return;
@@ -42,7 +42,7 @@ int MPI_Init(int* argc, char*** argv) {
   return MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
 }
 
-/// With what fault tolerance needs set.
+/// Initialises MPI with the settings that fault tolerance needs.
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   mend::before_mpi_init();
   const int code =
@@ -51,8 +51,8 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return code;
 }
 
-/// In the way that outlasts dead processes. A program that forgets Fenix_Finalize gets it here. A process that has not
-/// called Fenix_Init meets here those that have.
+/// Finalises MPI in a way that does not wait for dead processes. Calls Fenix_Finalize if the program has forgotten it.
+/// A process that has not called Fenix_Init meets the other processes here.
 int MPI_Finalize() {
   while (mend::fenix::state().active) Fenix_Finalize();
   if (!mend::fenix::state().finalized) {

@@ -1,5 +1,5 @@
-// Fenix's functions on processes. Those that may recover from a failure hold nothing that needs a destructor: they may
-// be left by longjmp.
+// Fenix's functions on processes. A function that may recover from a failure holds no object with a destructor, because
+// longjmp may leave it.
 
 #include "agreement/ballot.hpp"
 #include "base/error.hpp"
@@ -20,7 +20,7 @@ bool failure_is_known() {
   const MPI_Comm comm = state().engine().world().application.get();
   int waiting = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &waiting,
-             MPI_STATUS_IGNORE);  // news comes while the library is at work
+             MPI_STATUS_IGNORE);  // the library reports deaths while it makes progress
   return state().engine().knows_of_failure() || mend::is_revoked(comm);
 }
 

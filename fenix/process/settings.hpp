@@ -14,7 +14,7 @@ struct Settings {
   Fenix_Mlog_recovery_mode mlog_recovery = FENIX_MLOG_RECOVERY_MANUAL;
   Fenix_Spare_wait_mode spare_wait = FENIX_SPARE_WAIT_BUSY;
   Fenix_Spare_finalize_mode spare_finalize = FENIX_SPARE_FINALIZE_EXIT;
-  bool accumulates_snapshots = false;  ///< as in Fenix 1.0: a snapshot has all that was ever stored
+  bool accumulates_snapshots = false;  ///< as in Fenix 1.0: a snapshot has all elements that were ever stored
 };
 
 Settings& settings();

@@ -25,7 +25,7 @@ class OwnedGroup {
     MPI_Group_size(group_, &size);
     return size;
   }
-  /// What `rank` of `other` is here; MPI_UNDEFINED if it is not.
+  /// Returns the rank here of `rank` of `other`; MPI_UNDEFINED if it is not in this group.
   int rank_of(MPI_Group other, int rank) const {
     int found = MPI_UNDEFINED;
     MPI_Group_translate_ranks(other, 1, &rank, group_, &found);
@@ -41,7 +41,7 @@ MPI_Comm resilient() { return state().engine().world().application.get(); }
 const Roster& roster() { return state().engine().world().roster; }
 int slot_of(Rank rank) { return roster().seat(rank).origin.value; }
 
-/// Which rank has now what member `index` of `group` had; nothing if nobody has.
+/// Returns the rank that now has the slot of member `index` of `group`; nothing if there is none.
 std::optional<int> rank_now(MPI_Group group, int index, const OwnedGroup& ranks, const OwnedGroup& launched) {
   const int alive = ranks.rank_of(group, index);
   if (alive != MPI_UNDEFINED) return alive;

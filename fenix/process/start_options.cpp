@@ -23,7 +23,8 @@ std::optional<std::string> info_value(MPI_Info info, const char* key) {
   return found != 0 ? std::optional<std::string>(value) : std::nullopt;
 }
 
-/// Fenix takes what it does not know for the default; so does this, but says so.
+/// Warns of an unknown value. Fenix uses the default for unknown values without a message; mend uses it too, but prints
+/// a warning.
 void warn_of_value(const char* key, const std::string& value, const char* known) {
   if (launch::speaks_for_all()) log::warn(fmt::format("Fenix_Init: '{}' is no {}, which is {}", value, key, known));
 }
@@ -83,7 +84,7 @@ Options options_of(const StartArguments& arguments) {
                           options.spares, arguments.spares));
   }
   options.spares = arguments.spares;
-  options.last_are_spares = true;  // programs may go on with the ranks that they had in `comm`
+  options.last_are_spares = true;  // programs may continue to use the ranks that they had in `comm`
   if (options.rollback == Rollback::local)
     throw UsageError("--mend-rollback local does not cover programs for Fenix: use --mend-rollback all");
   if (options.world == WorldMeans::session)

@@ -17,12 +17,13 @@ struct StartArguments {
   MPI_Info info;
 };
 
-/// The options of the job: those that were given to mend, with what Fenix_Init asks for instead of it, and the settings
-/// in the MPI_Info. Warns of what has no effect. Throws UsageError for what programs for Fenix cannot have. Local.
+/// Returns the options of the job: the options given to mend, the arguments of Fenix_Init, which replace options, and
+/// the settings in the MPI_Info. Warns of settings without effect. Throws UsageError for options that programs for
+/// Fenix cannot use. Local.
 Options options_of(const StartArguments& arguments);
 
-/// Returns the number of processes of the launch that are not spares. One that was started later has a launch of its
-/// own. Local.
+/// Returns the number of processes of the launch that are not spares. A process that was started later has a launch of
+/// its own. Local.
 int wanted_ranks(int spares);
 
 }  // namespace mend::fenix

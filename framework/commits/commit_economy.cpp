@@ -9,7 +9,7 @@
 namespace mend {
 namespace {
 
-/// The time in ms, s or h, whichever fits.
+/// Returns the time in ms, s or h, whichever fits.
 std::string text_of(Seconds time) {
   if (time < Seconds{1}) return fmt::format("{:.3g} ms", time.count() * 1e3);
   if (time < std::chrono::minutes(10)) return fmt::format("{:.3g} s", time.count());

@@ -1,4 +1,4 @@
-// The cost of a job's commits, and what the best interval between them would have saved: reported at the end of a job.
+// The cost of a job's commits, and what the best interval between them would have saved. Reported at the end of a job.
 
 #pragma once
 
@@ -19,7 +19,8 @@ struct Mtbf {
   bool operator==(const Mtbf&) const = default;
 };
 
-/// The mean time between failures: `given`; otherwise the run time divided by the number of failures; otherwise a day.
+/// Returns the mean time between failures: `given`; otherwise the run time divided by the number of failures; otherwise
+/// a day.
 Mtbf mtbf_of(std::optional<Seconds> given, Seconds run_time, std::uint64_t failures);
 
 /// The figures of a job at its end.
@@ -31,13 +32,13 @@ struct CommitEconomy {
   Mtbf mtbf;
 
   Seconds cost() const;
-  /// The mean time from the end of a commit to the beginning of the next.
+  /// Returns the mean time from the end of a commit to the beginning of the next.
   Seconds interval() const;
-  /// The cost of commits and repeated steps with one commit each `interval`, as a fraction of the computing time: the
-  /// commit cost divided by the interval, and half an interval and a commit lost per failure.
+  /// Returns the cost of commits and repeated steps with one commit each `interval`, as a fraction of the computing
+  /// time: the commit cost divided by the interval, plus half an interval and a commit lost per failure.
   double overhead(Seconds interval) const;
 
-  /// One line; empty if there was no commit.
+  /// Returns one line; empty if there was no commit.
   std::string to_string() const;
 };
 

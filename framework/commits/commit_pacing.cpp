@@ -38,7 +38,7 @@ void CommitPacing::measure(Seconds step_with_commit, RecoveryHistory::Commits co
                            MPI_Comm comm) {
   const AtPlace at_place(Place::commit_due);
   const Seconds commit_cost = commits.time / static_cast<double>(commits.count);
-  // The maximum over all ranks; of the times between failures the minimum, by the negative sign.
+  // The maximum over all ranks; for the times between failures the minimum, because they are negated.
   const Seconds mtbf = mtbf_of(given_mtbf_, since_start_.elapsed(), failures).time;
   std::array<double, 3> worst{commit_cost.count(), std::max(Seconds{0}, step_with_commit - commit_cost).count(),
                               -mtbf.count()};

@@ -34,12 +34,11 @@ class CommitPacing {
   /// are thrown, if a measurement is due.
   bool due(const RecoveryHistory& history, const StoreStatistics& store, MPI_Comm comm);
 
-  /// Returns true if `is_due`, which due() has returned, or if a rank was asked from outside, as this one `was_asked`.
-  /// The same on all ranks.
-  /// Collective over `comm`, whose errors are thrown, if the ranks have to ask each other.
+  /// Returns true if `is_due`, the result of due(), or if any rank was asked from outside. `was_asked`: this rank was.
+  /// The same on all ranks. Collective over `comm`, whose errors are thrown, if the ranks have to ask each other.
   bool due_by_request(bool is_due, bool was_asked, MPI_Comm comm);
 
-  /// The steps that due() has counted since it last returned true. Local.
+  /// Returns the number of steps that due() has counted since it last returned true. Local.
   int steps_since_commit() const { return schedule_.since_commit(); }
   void set_steps_since_commit(int steps) { schedule_.set_since_commit(steps); }
 
@@ -51,7 +50,7 @@ class CommitPacing {
 
   CommitSchedule schedule_;
   RequestPacing request_pacing_;
-  Stopwatch request_watch_;  // since the last commit that was due, or question
+  Stopwatch request_watch_;  // since the last commit that was due, or the last question
   std::optional<Seconds> given_mtbf_;
   Stopwatch since_start_;
   Stopwatch since_rank_;

@@ -29,7 +29,7 @@ class CommitSchedule {
   void measured(Seconds commit_cost, Seconds step_time, Seconds mtbf);
 
   int interval() const { return interval_; }
-  /// The steps counted since a commit was last due.
+  /// Returns the number of steps counted since a commit was last due.
   int since_commit() const { return since_commit_; }
   void set_since_commit(int steps) { since_commit_ = steps; }
 
@@ -40,13 +40,13 @@ class CommitSchedule {
   int since_commit_ = 0;
 };
 
-/// Young's first-order optimum for the time between commits: sqrt(2 · cost · mtbf) (J. W. Young, A first order
+/// Returns Young's first-order optimum for the time between commits: sqrt(2 · cost · mtbf) (J. W. Young, A first order
 /// approximation to the optimum checkpoint interval, CACM 17(9), 1974).
 Seconds young_interval(Seconds commit_cost, Seconds mtbf);
 
-/// Daly's higher-order estimate of the same interval, from the end of a commit to the beginning of the next. It is the
-/// shorter of the two, and also valid if commits are expensive compared with the time between failures (J. T. Daly, A
-/// higher order estimate of the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, equation 37).
+/// Returns Daly's higher-order estimate of the same interval, from the end of a commit to the beginning of the next. It
+/// is the shorter of the two, and also valid if commits are expensive compared with the time between failures (J. T.
+/// Daly, A higher order estimate of the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, equation 37).
 Seconds daly_interval(Seconds commit_cost, Seconds mtbf);
 
 }  // namespace mend

@@ -50,7 +50,7 @@ class OutsideRequests {
   }
   /// Returns true if this rank has a request that has not been carried out. Local.
   bool any() const;
-  /// Returns true if one of them is not known to all ranks. Local.
+  /// Returns true if this rank has a request that not all ranks know. Local.
   bool any_is_new() const;
   /// Exchanges the requests of all ranks. Collective over `comm`, whose errors are thrown.
   void tell(MPI_Comm comm);
@@ -60,14 +60,15 @@ class OutsideRequests {
 
   /// Returns true if the program shall leave. The result is the same on all ranks and changes only at a commit. Local.
   bool should_exit();
-  /// The same, without counting as a call of the program. Local.
+  /// Returns the same, but does not count as a call of the program. Local.
   bool leaves() const { return leaves_; }
   /// Returns true if should_exit() has returned true in this epoch. Local.
   bool was_told() const { return was_told_; }
-  /// The body was entered, or has returned. After that, requests are ignored. Local.
+  /// Records that the body was entered, or that it has returned. After it has returned, requests are ignored. Local.
   void begin_body() { is_closed_ = false; }
   void end_body() { is_closed_ = true; }
-  /// The reason why the job ends, and how to continue it. After committed() has returned Next::end, or was_told().
+  /// Returns why the job ends, and how to continue it. Valid after committed() has returned Next::end, or was_told()
+  /// true.
   const std::string& sentence() const { return sentence_; }
 
  private:

@@ -1,11 +1,11 @@
-// When the ranks ask each other whether any of them was asked from outside (framework/commits/outside_requests.hpp), so
-// that a job whose commits are far apart leaves in time too.
+// Decides when the ranks ask each other whether any of them was asked from outside
+// (framework/commits/outside_requests.hpp), so that a job whose commits are far apart also leaves in time.
 //
-// To ask costs a small collective call. So they ask about once a second: after as many steps as have taken so long in
-// the slowest rank. A commit carries requests by itself, so after one the steps are counted anew, and a job that
-// commits more often than that never asks.
+// Each question costs a small collective call. So the ranks ask about once a second: after the number of steps that
+// take this time on the slowest rank. A commit exchanges the requests by itself, so the steps are counted from the last
+// commit, and a job that commits more often than that never asks.
 //
-// Everything depends on what all ranks know, so all ask at the same steps. Pure.
+// The decision depends only on data that all ranks know, so all ask at the same steps. Pure.
 
 #pragma once
 
@@ -19,19 +19,19 @@ class RequestPacing {
  public:
   static constexpr Seconds period{1};
 
-  /// All ranks begin an epoch.
+  /// Begins an epoch. All ranks call it.
   void restart() { *this = {}; }
   /// Counts a step. Returns true if the ranks have to ask each other at its end.
   bool step() { return ++steps_ >= gap_; }
-  /// A commit is due, or all ranks have asked.
+  /// Called when a commit is due, or when all ranks have asked.
   void begin_gap() { steps_ = 0; }
-  /// The steps until this question have taken so long in the slowest rank.
+  /// Records that the steps until this question took `longest` on the slowest rank.
   void hear(Seconds longest) {
     const double wanted = gap_ * (period / std::max(longest, Seconds{1e-9}));
     gap_ = std::clamp(wanted, 1.0, 2 * gap_);
   }
 
-  /// After so many steps without a commit they ask.
+  /// Returns the number of steps without a commit after which the ranks ask.
   double gap() const { return gap_; }
 
  private:

@@ -96,7 +96,7 @@ bool EpochCommunicators::keep_freed(MPI_Comm comm) {
 
 void EpochCommunicators::take_own(MPI_Comm comm) {
   own_ = comm;
-  if (interrupted_) revoke(comm);  // while it was made
+  if (interrupted_) revoke(comm);  // the failure happened while it was made
 }
 
 void EpochCommunicators::interrupt() {

@@ -3,10 +3,10 @@
 //
 //   derived    made through the session; freed here one epoch later, so that a program that still uses one gets an
 //              error and not another communicator
-//   followed   made by MPI itself; the application frees them. One that it frees after a failure, as destructors do, is
-//              kept as a derived one: another rank that has not noticed the failure may still send in it, and MPI would
-//              deliver that in the next communicator with the same number
-//   own        of an interface that the application uses, which frees it
+//   followed   made by MPI itself; the application frees them. One that it frees after a failure, as in a destructor,
+//              is kept like a derived one: another rank that has not noticed the failure may still send in it, and
+//              MPI would deliver the message in the next communicator with the same number
+//   own        made by an interface that the application uses; the interface frees it
 //
 // Each epoch's communicators are revoked once by each process and belong to that epoch alone, so a late revocation
 // cannot hit a newer one.
@@ -42,11 +42,11 @@ class EpochCommunicators {
   /// from this epoch's communicators, a failure interrupts the processes that wait in it. Does nothing for
   /// MPI_COMM_NULL. Local.
   void follow(MPI_Comm parent, MPI_Comm made);
-  /// Takes over a communicator that the application frees, and returns true, if it is one of this epoch and the epoch
-  /// was interrupted. Local.
+  /// Takes over a communicator that the application frees, if it is one of this epoch and the epoch was interrupted.
+  /// Returns true in that case. Local.
   bool keep_freed(MPI_Comm comm);
 
-  /// Records that `comm` is interrupted with the others of this epoch. One in an epoch. Local.
+  /// Records that `comm` is interrupted with the others of this epoch. At most one in an epoch. Local.
   void take_own(MPI_Comm comm);
 
   /// Revokes all communicators of the epoch, derived ones first, and those that are made from now on. Local.

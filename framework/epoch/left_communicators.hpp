@@ -1,8 +1,8 @@
 // Communicators that were left in a recovery, kept for one epoch.
 //
 // Another process may still send in one of them: in a collective call that it had begun, or because it has noticed the
-// failure later. MPI keeps a message for a communicator that its receiver has freed, and delivers it in the next one
-// there with the same number. So a number must not be used again before these messages have come.
+// failure later. MPI keeps a message for a communicator that its receiver has freed, and delivers it in the receiver's
+// next communicator with the same number. So a number must not be used again before these messages have arrived.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace mend {
 
 class LeftCommunicators {
  public:
-  /// Frees `comm` at the end of the epoch that begins next, or that has begun. May be null. Local.
+  /// Frees `comm` at the end of the epoch that begins next, or that has begun. `comm` may be null. Local.
   void keep(Communicator&& comm) {
     if (comm) left_.push_back(std::move(comm));
   }

@@ -19,7 +19,7 @@ class RecoveryHistory {
   /// Takes over the earlier recoveries, in a process that joins.
   void inherit(std::vector<RecoveryReport> recoveries) { recoveries_ = std::move(recoveries); }
   void add(RecoveryReport report) { recoveries_.push_back(std::move(report)); }
-  /// The clock of the recovery under way.
+  /// Returns the clock of the recovery under way.
   RecoveryClock& clock() { return clock_; }
 
   /// `store`: its present statistics.
@@ -43,7 +43,7 @@ class RecoveryHistory {
   void close_restore_time(const StoreStatistics& now);
 
   std::span<const RecoveryReport> recoveries() const { return recoveries_; }
-  /// The last `count` recoveries, or all if there are fewer. None if `count` is negative.
+  /// Returns the last `count` recoveries, or all if there are fewer. Returns none if `count` is negative.
   std::span<const RecoveryReport> last(int count) const;
 
  private:

@@ -1,5 +1,5 @@
-// The place at which a process waits while it carries out an action of the recovery core. Processes that wait for it
-// are told the place (detector/stall/stall_watch.hpp).
+// The place at which a process waits while it carries out an action of the recovery core. It is reported to processes
+// that wait for this one (detector/stall/stall_watch.hpp).
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace mend {
 
-/// The place of `action`; nothing if the process stays where it was. Pure.
+/// Returns the place of `action`; nothing if the process stays where it was. Pure.
 std::optional<Place> waiting_place(const recovery::Action& action);
 
 }  // namespace mend

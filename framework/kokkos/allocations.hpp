@@ -76,7 +76,7 @@ class Allocations {
     return *one;
   }
 
-  /// A copy of the present entries.
+  /// Returns a copy of the present entries.
   Entries all() const {
     const std::lock_guard lock(mutex_);
     return entries_;
@@ -150,7 +150,7 @@ class AllocationMember final : public Member {
   Kokkos::Impl::SharedAllocationTracker tracker_;
 };
 
-/// The element types other than numbers that the program has declared plain values.
+/// Returns the element types other than numbers that the program has declared plain values.
 inline std::set<std::string>& declared_plain() {
   static std::set<std::string> all;
   return all;
@@ -164,7 +164,7 @@ inline std::string name_of(const std::type_info& type) {
   return name;
 }
 
-/// The template arguments in a text that begins after the "<" of "Template<A, B<C, D>, E>".
+/// Returns the template arguments in a text that begins after the "<" of "Template<A, B<C, D>, E>".
 inline std::vector<std::string> arguments_in(std::string_view text) {
   std::vector<std::string> found(1);
   int depth = 0;
@@ -214,7 +214,7 @@ inline void read_element(const Record& record, Shared& shared) {
   shared.is_number = is_scalar || is_complex;
 }
 
-/// The record of an allocation in that space; null if there is none, because no View was made of it.
+/// Returns the record of an allocation in that space; null if there is none, because no View was made of it.
 template <class Space>
 Record* record_at(void* at, const std::string& label) {
   using Raw = mend::detail::BytesIn<std::byte, Space>;
@@ -260,7 +260,7 @@ inline bool look_in_all_spaces(void* at, Allocations::Entry& entry) {
   return false;
 }
 
-/// All allocations that Views share.
+/// Returns all allocations that Views share.
 inline std::vector<Shared> shared_allocations() {
   std::vector<Shared> all;
   for (auto& [at, entry] : Allocations::instance().all()) {

@@ -118,10 +118,10 @@ class Regions {
 
   void restore(std::string_view label) {
     const bool is_first = seen_.size() == 1;
-    if (is_first || last(label) >= 0) session_.store().restore();  // the version restored knows it
+    if (is_first || last(label) >= 0) session_.store().restore();  // the restored version contains it
   }
 
-  /// A region that is restored later would take back the steps that this region does from now on.
+  /// Throws UsageError if a committed region was not called yet: its later restore would undo the steps of this region.
   void require_all_restored(std::string_view label) const {
     for (const auto& [other, step] : progress_.steps) {
       if (seen_.contains(other)) continue;

@@ -7,16 +7,16 @@
 
 namespace mend {
 
-/// Values in blocks, one for each rank: their lengths, and where they begin.
+/// The lengths and the offsets of blocks of values, one block for each rank.
 struct Blocks {
   explicit Blocks(std::vector<int> lengths) : counts(std::move(lengths)), offsets(counts.size()) {
     std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
   }
-  /// Blocks of `length` values.
+  /// Returns blocks of `length` values.
   static Blocks equal(int ranks, int length) {
     return Blocks(std::vector<int>(static_cast<std::size_t>(ranks), length));
   }
-  /// `count` values in blocks of almost equal length.
+  /// Returns the blocks of `count` values. Their lengths are almost equal.
   static Blocks of(int count, int ranks) {
     std::vector<int> lengths(static_cast<std::size_t>(ranks), count / ranks);
     for (int i = 0; i < count % ranks; ++i) ++lengths[static_cast<std::size_t>(i)];

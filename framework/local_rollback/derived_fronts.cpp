@@ -26,7 +26,7 @@ MPI_Comm linked_graph(const std::vector<int>& links, MPI_Comm comm) {
   return made;
 }
 
-/// What the application holds, which has no traffic. `rank`: of this process in it.
+/// Returns the handle for the application. It has no traffic. `rank`: the rank of this process in it.
 Communicator handle_of(const Topology& topology, int rank, MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   if (!topology.dims.empty()) {

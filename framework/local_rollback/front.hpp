@@ -14,11 +14,11 @@ namespace mend {
 /// The kinds of messages on the communicators of a front.
 enum class Traffic : std::uint8_t {
   messages,     ///< the application's own
-  collectives,  ///< those that collective calls are made of
+  collectives,  ///< the messages of collective calls
 };
 
-/// A communicator as the application sees it, over all recoveries. Messages go through those beneath it, which belong
-/// to the epoch. The ranks have the same numbers in all.
+/// A communicator as the application sees it, over all recoveries. Its messages are sent in the communicators beneath
+/// it, which belong to the epoch. A process has the same rank in all of them.
 struct Front {
   Communicator handle;                                          ///< what the application holds; carries no message
   std::array<MPI_Comm, 2> comms{MPI_COMM_NULL, MPI_COMM_NULL};  ///< beneath it, by Traffic

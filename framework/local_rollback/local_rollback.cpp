@@ -29,7 +29,7 @@
 namespace mend {
 namespace {
 
-/// A tenth of the machine's memory, for all processes on it alike: what a log may have.
+/// Returns the limit of a log if none is given: a tenth of the machine's memory, however many processes are on it.
 std::size_t most_log_bytes() {
   static const std::size_t most =
       static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE)) / 10;
@@ -73,7 +73,7 @@ LocalRollback::LocalRollback(Engine& engine, const LocalRollbackOptions& options
 LocalRollback::~LocalRollback() {
   process_context().logged_calls = nullptr;
   note_gone_back(false);
-  // If it goes back with its cluster, its messages have ended, and the communicators are those of the next entry.
+  // If it rolls back with its cluster, its messages have ended, and the communicators are those of the next entry.
   if (!goes_back_with_cluster_ && (messages_.uses_communicators() || !acknowledgements_.empty())) {
     for (const MPI_Comm comm : session_.comms)
       if (comm != MPI_COMM_NULL) revoke(comm);
@@ -123,21 +123,21 @@ int LocalRollback::run(Call call, void* work) {
   return code;
 }
 
-/// Has MPI's error handler deal with the error of an intercepted call. The front may be of an old epoch.
+/// Passes the error of an intercepted call to MPI's error handler. The front may be of an old epoch.
 void LocalRollback::handle(int code) {
   if (!goes_back_with_cluster_) return handle_error(session_.comm(Traffic::messages), code);
-  // The others are not interrupted by this: they wait for this rank.
+  // This error does not interrupt the others: they wait for this rank.
   if (errors_are_thrown()) throw ProcessFailure("the cluster of this rank goes back to the last commit");
 }
 
-/// Lets the present exception go on to the application; where none can pass, as in C, ends the job for it, and returns
-/// MPI's code.
+/// Passes the present exception on to the application. If none can pass, as in C, ends the job because of it, and
+/// returns MPI's code.
 int LocalRollback::pass_on() {
   if (errors_are_thrown()) throw;
   try {
     throw;
   } catch (const agreement::Abandoned&) {
-    return MPIX_ERR_REVOKED;  // it has ended
+    return MPIX_ERR_REVOKED;  // the job has ended
   } catch (const std::exception& error) {
     return refuse_in_body(error.what());
   }
@@ -202,7 +202,7 @@ void LocalRollback::recover() {
   }
 }
 
-/// All leave the body, and go back.
+/// All ranks leave the body and roll back.
 void LocalRollback::leave() {
   leaves_ = true;
   throw ProcessFailure("all ranks go back to the last commit");
@@ -213,11 +213,11 @@ void LocalRollback::begin_epoch() {
   if (engine_.world().epoch > Epoch{0}) in_recovery.emplace(Place::recovery);
   messages_.end_epoch();
   end_acknowledgements();
-  if (engine_.world().roster.size() != ranks_) {  // ranks were given up: the same on all
+  if (engine_.world().roster.size() != ranks_) {  // ranks were given up: on all ranks alike
     if (options_.is_strict)
       throw agreement::OrderError("ranks were given up: with --mend-rollback local,strict the job ends");
     const MPI_Comm application = engine_.world().application.get();
-    session_.comms = {application, application};  // errors are told of a communicator of this epoch
+    session_.comms = {application, application};  // errors are reported on a communicator of this epoch
     leave();
   }
   decide_who_goes_back();
@@ -303,11 +303,11 @@ PeerPacket LocalRollback::packet_for(int peer) const {
           .receipts = sender_log_.receipts_for(peer)};
 }
 
-// --- what a recovery has meant -----------------------------------------------------------------------------------
+// --- the effect of a recovery ------------------------------------------------------------------------------------
 
 bool LocalRollback::others_have_restored() const { return std::ranges::any_of(others_, &PeerState::has_restored); }
 
-/// For the trace and the result: what the recovery has meant for this rank, and for all.
+/// Reports to the trace and the result file what the recovery did on this rank and on all ranks.
 void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
   const auto note = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   const PeerState& own = others_[static_cast<std::size_t>(session_.rank)];
@@ -331,8 +331,7 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
   engine_.note(std::move(told));
 }
 
-/// The lowest rank that stays says once of each process that takes over a rank to what it goes back, and what the
-/// others keep.
+/// The lowest rank that stays reports once which ranks roll back, to which version, and what the others keep.
 void LocalRollback::tell_who_goes_back() {
   const auto speaker = std::ranges::find_if(others_, &PeerState::has_restored);
   std::vector<Rank> back;
@@ -370,13 +369,14 @@ void LocalRollback::share_counts() {
       "MPI_Allreduce");
 }
 
-/// A rank that goes back is where the others know it: the steps until here were computed twice.
+/// Called for a rank that rolls back: when it has caught up with what the others know of it, counts the steps computed
+/// twice.
 void LocalRollback::count_steps() {
   if (messages_.take_caught_up() && counts_steps_)
     engine_.rollback_counts().computed_twice(Rank{session_.rank}, steps_since_version());
 }
 
-/// A newcomer restores: those who are past that give it its data.
+/// If newcomers are about to restore and this rank has restored already, sends them their data.
 void LocalRollback::serve() {
   if (!has_restored() || std::ranges::all_of(others_, &PeerState::has_restored)) return;
   if (engine_.store().restore_others() != version_) leave();
@@ -429,9 +429,9 @@ void LocalRollback::committed(Version version) {
   compares_ = false;
 }
 
-// --- what is in the way ----------------------------------------------------------------------------------------
+// --- obstacles -------------------------------------------------------------------------------------------------
 
-/// This rank sends something else than the one before it did: what it computes does not fit what the others have.
+/// Gives up if this rank sends something else than its predecessor did: its results do not fit what the others have.
 void LocalRollback::check_sender_log() {
   const auto& difference = sender_log_.difference();
   if (!difference || !refusal_.empty()) return;
@@ -446,7 +446,8 @@ void LocalRollback::note_gone_back(bool has_gone_back) {
   rollback_note::has_gone_back = has_gone_back;
 }
 
-/// A receive that does not fit a message of the log, or one of a rank that goes back, may fit when all begin anew.
+/// Gives up if a receive does not fit a message of the log, or a message of a rank that rolls back. It may fit when all
+/// ranks begin again.
 void LocalRollback::check_length(int code) {
   const bool is_too_short = messages_.take_too_short();
   if (!rolled_back_since_commit_) return;
@@ -466,8 +467,9 @@ std::size_t LocalRollback::log_limit() const {
   return log_limit_ != 0 ? log_limit_ : options_.log_limit.value_or(most_log_bytes());
 }
 
-/// A log that is full is dropped, with the copies for mates, whenever no copy is being sent. So this rank cannot give
-/// others what they need, and all go back at the next failure, unless they commit before.
+/// If a log is full, it is dropped, with the copies for ranks of the cluster, whenever no copy is being sent. Then this
+/// rank cannot send the others the messages that they need, and all ranks roll back at the next failure, unless they
+/// commit before.
 void LocalRollback::check_log() {
   const auto is_within = [this] { return sender_log_.bytes_kept() + sender_log_.retained_bytes() <= log_limit(); };
   if (is_within()) return;
@@ -482,8 +484,8 @@ void LocalRollback::check_log() {
   if (messages_.sends_have_ended()) sender_log_.forget_log();
 }
 
-/// The first rank is tried when there is a commit, the next one at the commit after that. All have sent what they send
-/// before it, and most of that has been received, when the process ends.
+/// The first rank is tried when there is a commit, the next one at the commit after that. When the process ends, all
+/// ranks have sent the messages that come before the commit, and most of these messages have been received.
 void LocalRollback::try_rank() {
   const auto rank = static_cast<std::int64_t>(version_.value) - 1;
   if (rank < 0 || rank >= std::min(options_.tried, ranks_)) return;
@@ -502,7 +504,7 @@ void LocalRollback::require_tried() const {
       "nothing was checked: --check-determinism needs a program that commits at least twice (--mend-commit-every)");
 }
 
-/// All ranks would have to go back.
+/// Ends the job because all ranks would have to roll back.
 void LocalRollback::end_strictly() const {
   if (!refusal_.empty()) throw UsageError(refusal_ + ": with --mend-rollback local,strict the job ends");
   if (log_is_full_) {
@@ -510,7 +512,7 @@ void LocalRollback::end_strictly() const {
         "its log of messages was full when a process died: with --mend-rollback local,strict the job ends; commit more "
         "often, or raise --mend-log-limit");
   }
-  throw agreement::Abandoned();  // another rank says why
+  throw agreement::Abandoned();  // another rank reports the reason
 }
 
 void LocalRollback::require_nothing_under_way(const char* where) {
@@ -544,7 +546,7 @@ void LocalRollback::require_nothing_under_way(const char* where) {
                        where));
   }
   if (sums[0] == 0) return choose_clusters();
-  // A rank that went back may have taken what it was not told yet for nothing, as by MPI_Iprobe.
+  // A rank that rolled back may have taken a message as absent that was not sent again yet, as by MPI_Iprobe.
   if (sums[4] != 0) give_up(fmt::format("messages are under way at {} after it went back", where));
   throw agreement::OrderError(
       fmt::format("messages are under way at {}: with --mend-rollback local, every message is received before", where));

@@ -3,19 +3,20 @@
 // waits for has been sent again.
 //
 // Each entry of the body has one object of the class. It stands between the application's MPI calls on session.comm()
-// and MPI (framework/process/hooks/call_hooks.cpp), and between the application and the store (local_store.hpp). A call
-// that a failure interrupts comes to recover():
+// and MPI (framework/process/hooks/call_hooks.cpp), and between the application and the store
+// (local_rollback_store.hpp). A call that a failure interrupts calls recover():
 //
 //   recover in place      as Session::repair does, in the call
-//   decide                a rank whose cluster goes back leaves the call and the body, enters it again, and joins here
+//   decide                a rank whose cluster rolls back leaves the call and the body, enters it again, and joins here
 //   new communicators     beneath the fronts
-//   tell each other       who is in which phase, and what was received (replay/sender_log.hpp)
-//   send again            what the others do not have
-//   restore_others        if a newcomer is on its way to its restore(), and this rank is past it
+//   exchange state        the phase of each rank, and what was received (replay/sender_log.hpp)
+//   send again            the messages that the others do not have
+//   restore_others        if a newcomer has not reached its restore() yet, and this rank is past it
 //   receive again
 //
-// A rank that cannot give the others what they need (its log was too large; it sends something else than its
-// predecessor did) says so when all tell each other. Then all leave the body, and go back together.
+// If a rank cannot give the others the messages that they need (its log was too large; it sends something else than its
+// predecessor did), it reports that when the ranks exchange their state. Then all leave the body, and roll back
+// together.
 
 #pragma once
 
@@ -44,26 +45,26 @@ namespace mend {
 class Engine;
 
 struct LocalRollbackOptions {
-  bool is_strict = false;              ///< the job ends where all ranks would have to go back
+  bool is_strict = false;              ///< the job ends where all ranks would have to roll back
   std::optional<ByteCount> log_limit;  ///< none: a tenth of the machine's memory
-  int tried = 0;                       ///< so many ranks end on purpose (--mend-check-determinism)
+  int tried = 0;                       ///< the number of ranks that end on purpose (--mend-check-determinism)
 };
 
 class LocalRollback final : public LoggedCalls {
  public:
-  /// `engine` outlives it. Its calls are intercepted from now on. Local.
+  /// `engine` must outlive this object. The calls of the application are intercepted from now on. Local.
   LocalRollback(Engine& engine, const LocalRollbackOptions& options);
   ~LocalRollback() override;
 
-  /// The communicators of the epoch are there, and the body is about to be entered; or it has been left, and others go
-  /// on in it. Collective over the ranks. Throws ProcessFailure when all go back.
+  /// Called when the communicators of the epoch exist, before the body is entered, or after it was left while other
+  /// ranks continue in it. Collective over the ranks. Throws ProcessFailure when all roll back.
   void join();
-  /// A failure was met: returns when this rank can go on. Collective over the ranks. Throws ProcessFailure when all go
-  /// back, and agreement::Abandoned when the job ends.
+  /// Handles a failure. Returns when this rank can continue. Collective over the ranks. Throws ProcessFailure when all
+  /// roll back, and agreement::Abandoned when the job ends.
   void recover();
-  /// All learn what the others have counted. Collective over the ranks. Throws ProcessFailure.
+  /// Exchanges the counts of all ranks. Collective over the ranks. Throws ProcessFailure.
   void share_counts();
-  /// Does `work` until no failure interrupts it. Collective if `work` is.
+  /// Repeats `work` until no failure interrupts it. Collective if `work` is.
   template <class Work>
   auto through_failures(Work work) {
     for (;;) {
@@ -75,11 +76,11 @@ class LocalRollback final : public LoggedCalls {
     }
   }
 
-  /// Returns true if this rank has left the body, or has to leave it, because its cluster goes back: it joins the
+  /// Returns true if this rank has left the body, or has to leave it, because its cluster rolls back. It joins the
   /// others when it enters the body again, without a recovery in between. Local.
   bool goes_back_with_cluster() const { return goes_back_with_cluster_; }
-  /// Returns true if the control thread says that the ranks wait for each other since one has gone back, and this rank
-  /// has not begun to recover from that. Local.
+  /// Returns true if the control thread reports that the ranks wait for each other since one has rolled back, and this
+  /// rank has not begun to recover from that. Local.
   bool waits_in_vain() const { return rolled_back_since_commit_ && refusal_.empty() && rollback_note::waits_in_vain; }
   /// Throws ProcessFailure if this rank has to leave the body. Local.
   void require_in_body() {
@@ -88,22 +89,22 @@ class LocalRollback final : public LoggedCalls {
 
   /// Returns session.comm() for the application. Local.
   MPI_Comm comm() const { return session_.handle.get(); }
-  /// Returns true if `is_due`, or if a rank's log is nearly full. Collective: the same on all ranks, and again for a
-  /// rank that goes back.
+  /// Returns true if `is_due`, or if a rank's log is nearly full. Collective: the result is the same on all ranks, and
+  /// again on a rank that rolls back.
   bool commit_due(bool is_due);
-  /// `flag` is true on every rank. Collective; the same again for a rank that goes back.
+  /// Returns true if `flag` is true on every rank. Collective; the result is the same again on a rank that rolls back.
   bool agree(bool flag);
 
   // --- for the store -------------------------------------------------------------------------------------------
   /// Returns true if another rank has restored already. Local.
   bool others_have_restored() const;
-  /// All ranks have restored, or this one alone has. Local.
+  /// Called when all ranks have restored, or this one alone has. Local.
   void restored(Version version);
-  /// All ranks have committed. Local.
+  /// Called when all ranks have committed. Local.
   void committed(Version version);
-  /// For --mend-check-determinism: a commit begins. One rank's process may end. Collective.
+  /// Called when a commit begins, for --mend-check-determinism. The process of one rank may end. Collective.
   void try_rank();
-  /// Throws, on all ranks, if none of those that were to be tried has been. Local.
+  /// Throws, on all ranks, if no rank was tried although some were to be. Local.
   void require_tried() const;
   /// Throws UsageError, on all ranks, if a message or a receive is under way. `where`: "commit()". Collective.
   void require_nothing_under_way(const char* where);
@@ -165,7 +166,7 @@ class LocalRollback final : public LoggedCalls {
   LoggedCollectives collectives_;
   Front session_;
   DerivedFronts derived_;
-  std::uint32_t agreed_number_ = 1;  // of the next derived communicator: as all agreed at the next version
+  std::uint32_t agreed_number_ = 1;  // number of the next derived communicator, as agreed at the next version
   std::uint32_t number_ = 1;         // the same at the present version
   Communicator collectives_comm_;
   Version version_{};
@@ -174,27 +175,27 @@ class LocalRollback final : public LoggedCalls {
   std::vector<PeerState> others_;                            // by rank, this one too
   std::string refusal_;                                      // why this rank refuses, if it does
   bool log_is_full_ = false;                                 // it refuses until the next commit
-  std::array<std::map<int, replay::History>, 2> histories_;  // of a rank that goes back: the others', by phase
-  int ranks_back_ = 0;                     // that have to do again what others know of them, in the last recovery
-  bool is_newcomer_ = true;                // has met nobody
-  bool rolled_back_since_commit_ = false;  // a rank went back since the last commit
-  bool receives_from_any_ = false;         // some rank does
+  std::array<std::map<int, replay::History>, 2> histories_;  // in a rank that rolls back: of the others, by phase
+  int ranks_back_ = 0;                     // that have to repeat what others know of them, in the last recovery
+  bool is_newcomer_ = true;                // has not met the others
+  bool rolled_back_since_commit_ = false;  // a rank rolled back since the last commit
+  bool receives_from_any_ = false;         // some rank receives from any source
   bool leaves_ = false;
   bool goes_back_with_cluster_ = false;
   bool has_mates_ = false;
   std::optional<replay::Clusters> chosen_;  // by traffic, for the next commit
-  replay::ClusterPrice price_;              // of them
+  replay::ClusterPrice price_;              // of the chosen clusters
   bool counts_steps_ =
       true;  // reports its recomputed steps when it has caught up, unless they are reported for its cluster
   struct Sent {
     MPI_Request request = MPI_REQUEST_NULL;
     std::vector<std::uint64_t> words;
   };
-  std::list<Sent> acknowledgements_;  // on their way
-  bool compares_ = false;             // what it sends with what the one before it has sent, until the next commit
+  std::list<Sent> acknowledgements_;  // being sent
+  bool compares_ = false;             // its messages with those of its predecessor, until the next commit
   LocalRollbackOptions options_;
-  std::uint64_t log_limit_ = 0;     // that all agreed on in restore(); 0: not yet
-  std::uint64_t log_of_setup_ = 0;  // the largest of all ranks, in bytes; told, because clusters may have been others
+  std::uint64_t log_limit_ = 0;     // agreed on by all in restore(); 0: not yet
+  std::uint64_t log_of_setup_ = 0;  // the largest of all ranks, in bytes; exchanged, because clusters may have changed
   LogPacing log_pacing_;
   LogPacing::State log_pacing_at_version_;
 };

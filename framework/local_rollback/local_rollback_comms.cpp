@@ -1,5 +1,5 @@
-// Local rollback: the communicators that the application makes of session.comm(). All ranks that take part keep how
-// each was made, so that it is made again on the communicators of another epoch.
+// Local rollback: the communicators that the application makes of session.comm(). All ranks that take part keep the
+// recipe of each communicator, so that it is made again on the communicators of another epoch.
 
 #include "base/assert.hpp"
 #include "framework/process/body_guard.hpp"
@@ -17,7 +17,7 @@
 namespace mend {
 namespace {
 
-/// A communicator of these ranks of `comm`. Collective over them.
+/// Makes a communicator of these ranks of `comm`. Collective over them.
 Communicator group_of(MPI_Comm comm, const std::vector<int>& ranks, int tag) {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group some = MPI_GROUP_NULL;
@@ -34,8 +34,8 @@ Communicator group_of(MPI_Comm comm, const std::vector<int>& ranks, int tag) {
 
 }  // namespace
 
-/// The node of this rank, as the others were told it first: a process that takes over the rank elsewhere is in the same
-/// part as the one before it.
+/// Returns the node of this rank that the others learned first: a process that takes over the rank on another node is
+/// in the same part as its predecessor.
 int LocalRollback::node_for(const Front& parent) const {
   const Recipe* const made = derived_.next_by_node(parent.members);
   if (made == nullptr) return engine_.world().roster.seat(Rank{session_.rank}).holder.node.value;
@@ -74,14 +74,14 @@ int LocalRollback::derive(const Front& parent, const Wish& wish, MPI_Comm* made)
     if (wish.by_node) recipe.nodes.push_back(of_color);
   }
   derived_.set_next_number(recipe.number + 1);
-  through_failures([&] {  // after which a recovery may have made it
+  through_failures([&] {  // a recovery after a failure may have made it
     if (!derived_.knows(recipe)) derived_.make(recipe, parent.comm(Traffic::messages), engine_.left_communicators());
   });
   *made = derived_.claim(recipe);
   return MPI_SUCCESS;
 }
 
-/// The others of the parent do not know of it, so each of the group tells each other its number.
+/// The other ranks of the parent do not know of the call, so the ranks of the group exchange their next numbers.
 int LocalRollback::derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) {
   const int to_group = parent.collectives_tag + 1 + tag;
   const auto mine = static_cast<int>(derived_.next_number());
@@ -127,7 +127,7 @@ int LocalRollback::free(MPI_Comm* comm) {
   return MPI_SUCCESS;
 }
 
-/// The front of this number, of which this rank has sent or received something.
+/// Returns the front of this number. This rank has sent or received messages on it.
 const Front& LocalRollback::front_with(std::uint32_t number) const {
   if (number == 0) return session_;
   const Front* const known = derived_.find(number);

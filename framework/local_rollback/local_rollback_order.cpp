@@ -1,5 +1,5 @@
-// Local rollback with receives from any source: those that go back learn in which order the others have sent and
-// received.
+// Local rollback with receives from any source: the ranks that roll back get the order in which the others have sent
+// and received.
 
 #include "framework/recovery/engine.hpp"
 #include "framework/local_rollback/local_rollback.hpp"
@@ -17,12 +17,13 @@ namespace {
 
 using Phase = replay::SenderLog::Phase;
 
-/// A history of at most so many messages is told even if nobody is known to receive from any source.
+/// A history of at most this many messages is sent even if no rank is known to receive from any source.
 constexpr std::size_t short_history = 64 * 1024;
 
 }  // namespace
 
-/// Histories are long. A rank that goes back needs them only if it receives from any source.
+/// Returns true if this rank sends its histories. They are long, and a rank that rolls back needs them only if it
+/// receives from any source.
 bool LocalRollback::sends_history() const {
   const auto length = [&](Phase phase) { return sender_log_.history(phase).events.size(); };
   return receives_from_any_ || length(Phase::setup) + length(Phase::interval) <= short_history;
@@ -41,14 +42,14 @@ PeerState::Standing LocalRollback::standing() const {
   return is_newcomer_ ? Standing::newcomer : Standing::settled;
 }
 
-/// Returns true if the rank has to do again what others know of it. Where all are newcomers, all begin anew.
+/// Returns true if the rank has to repeat what others know of it. If all ranks are newcomers, none has.
 bool LocalRollback::goes_back(int rank) const {
   const auto is_old = [](const PeerState& one) { return one.standing != Standing::newcomer; };
   const Standing own = others_[static_cast<std::size_t>(rank)].standing;
   return own == Standing::replays || (own == Standing::newcomer && std::ranges::any_of(others_, is_old));
 }
 
-/// Those that go back learn what the others have sent and received, and in which order.
+/// The ranks that roll back get what the others have sent and received, and in which order.
 void LocalRollback::exchange_histories() {
   const int self = session_.rank;
   receives_from_any_ =
@@ -56,7 +57,7 @@ void LocalRollback::exchange_histories() {
   histories_ = {};
   ranks_back_ = 0;
   for (int rank = 0; rank < ranks_; ++rank) ranks_back_ += goes_back(rank) ? 1 : 0;
-  if (ranks_back_ != 1) return;  // they know nothing of each other: no order would be right
+  if (ranks_back_ != 1) return;  // several know nothing of each other: no order would be right
   const MPI_Comm comm = session_.comm(Traffic::messages);
   for (int distance = 1; distance < ranks_; ++distance) {
     const int to = (self + distance) % ranks_;
@@ -71,7 +72,7 @@ void LocalRollback::exchange_histories() {
   }
 }
 
-/// This rank goes through the phase again.
+/// Called when this rank repeats the phase.
 void LocalRollback::begin_replay() {
   const Phase phase = sender_log_.phase();
   const bool is_alone = ranks_back_ == 1;
@@ -83,10 +84,10 @@ void LocalRollback::begin_replay() {
   messages_.begin_replay(std::move(arrivals), is_alone);
 }
 
-/// This rank cannot go on alone.
+/// Called when this rank cannot continue alone.
 void LocalRollback::give_up(const std::string& reason) {
   if (refusal_.empty()) refusal_ = reason;
-  recover();  // where all learn of it
+  recover();  // all ranks learn of it there
 }
 
 }  // namespace mend

@@ -33,7 +33,7 @@ void LocalRollbackStore::replace(std::string_view name, std::unique_ptr<Member> 
 }
 void LocalRollbackStore::unprotect(std::string_view name) { engine_.store().unprotect(name); }
 
-/// A version that was published before the failure was met exists on all ranks: it is not committed again.
+/// A version that was published before the failure was noticed exists on all ranks, so it is not committed again.
 Version LocalRollbackStore::commit() {
   if (!rollback_.has_restored())
     throw UsageError("commit() was called before restore(), which --mend-rollback local needs: call it first, once");
@@ -65,7 +65,7 @@ Version LocalRollbackStore::restore() {
     }
     const Version version = engine_.store().restore();
     rollback_.require_nothing_under_way("restore()");
-    engine_.ballot().vote(agreement::Motion::restore, true);  // all have restored, or nobody has
+    engine_.ballot().vote(agreement::Motion::restore, true);  // all have restored, or none has
     rollback_.restored(version);
     return version;
   });

@@ -10,11 +10,11 @@ namespace mend {
 class Engine;
 class LocalRollback;
 
-/// The store as the application sees it under local rollback: its calls go on after failures, and what would have to be
-/// done again by ranks that do not go back is refused.
+/// The store as the application sees it under local rollback. Its calls continue after failures. It refuses calls that
+/// ranks that do not roll back would have to repeat.
 class LocalRollbackStore final : public Store {
  public:
-  /// Both outlive it.
+  /// Both arguments must outlive this object.
   LocalRollbackStore(Engine& engine, LocalRollback& rollback) : engine_(engine), rollback_(rollback) {}
 
   using Store::protect;

@@ -1,6 +1,7 @@
-// What stands between the application's MPI calls on a communicator and MPI, so that they are logged, and can be gone
-// through again: local rollback (local_rollback.hpp), or the message logs of a program for Fenix (fenix/mlog). There is
-// one at a time. The hooks on MPI's profiling interface (framework/process/hooks/call_hooks.cpp) bring the calls here.
+// The layer between the application's MPI calls on a communicator and MPI. It logs the calls, so that they can be
+// repeated. It is local rollback (local_rollback.hpp), or the message logs of a program for Fenix (fenix/mlog). At most
+// one exists at a time. The hooks on MPI's profiling interface (framework/process/hooks/call_hooks.cpp) pass the calls
+// to it.
 
 #pragma once
 
@@ -22,35 +23,36 @@ class LoggedCalls {
   LoggedCalls(const LoggedCalls&) = delete;
   LoggedCalls& operator=(const LoggedCalls&) = delete;
 
-  /// The front of `comm`, if its calls are logged now. Local.
+  /// Returns the front of `comm` if its calls are logged now; otherwise null. Local.
   virtual const Front* front_of(MPI_Comm comm) const = 0;
   virtual LoggedMessages& messages() = 0;
   virtual LoggedCollectives& collectives() = 0;
-  /// Does `work`, which returns MPI's code, inside of an intercepted call.
+  /// Runs `work`, which returns MPI's code, inside an intercepted call.
   template <class Work>
   int in_call(Work work) {
     return run([](void* one) { return (*static_cast<Work*>(one))(); }, &work);
   }
   /// Returns true unless the main thread is in one of its own calls. Local.
   bool is_outside() const { return inside_ == 0; }
-  /// Makes communicators of `parent`, as MPI_Comm_split does. Inside of an intercepted call. Collective over the
-  /// parent. Returns MPI's code.
+  /// Makes communicators of `parent`, as MPI_Comm_split does. Inside an intercepted call. Collective over the parent.
+  /// Returns MPI's code.
   virtual int derive(const Front& parent, const Wish& wish, MPI_Comm* made) = 0;
-  /// As MPI_Comm_create_group. `ranks`: those of `parent` that call it, this one among them. Inside of an intercepted
-  /// call. Collective over them. Returns MPI's code.
+  /// The same as MPI_Comm_create_group. `ranks`: the ranks of `parent` that call it, including this one. Inside an
+  /// intercepted call. Collective over them. Returns MPI's code.
   virtual int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) = 0;
   virtual const Recipe* recipe_of(const Front& front) const = 0;
   /// Frees a communicator whose calls are logged. Returns MPI's code. Local.
   virtual int free(MPI_Comm* comm) = 0;
   /// Returns true if calls on any communicator are logged now. Local.
   virtual bool is_logging() const { return true; }
-  /// `call` is not covered: throws UsageError, or returns MPI's code when the job has ended for it.
+  /// Refuses `call`, which is not covered: throws UsageError, or returns MPI's code when the job has ended because of
+  /// it.
   virtual int refuse(const char* call) const = 0;
 
  protected:
   using Call = int (*)(void*);
 
-  /// While it lives, calls on fronts are mend's own.
+  /// During its lifetime, calls on fronts are mend's own.
   class Inside {
    public:
     explicit Inside(int& depth) : depth_(depth) { ++depth_; }
@@ -62,15 +64,16 @@ class LoggedCalls {
     int& depth_;
   };
 
-  /// Does `call(work)`.
+  /// Runs `call(work)`.
   virtual int run(Call call, void* work) = 0;
 
   mutable int inside_ = 0;
 };
 
-/// The one that logs calls on `comm` now, if any. Main thread. Local.
+/// Returns the object that logs calls on `comm` now; null if there is none. Main thread. Local.
 LoggedCalls* logged_calls_of(MPI_Comm comm);
-/// The one of this process, unless it is in one of its own calls. Main thread. Local.
+/// Returns the object of this process; null if there is none, or while it is in one of its own calls. Main thread.
+/// Local.
 LoggedCalls* logged_calls();
 
 }  // namespace mend

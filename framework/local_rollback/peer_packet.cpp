@@ -9,7 +9,7 @@
 namespace mend {
 namespace {
 
-// The parts of each type, in one order for writing and reading. `visit` takes each by reference.
+// These functions visit the parts of each type in one order, for writing and reading. `visit` takes each by reference.
 
 template <class Topology, class Visit>
 void visit_topology(Topology& topology, Visit& visit) {

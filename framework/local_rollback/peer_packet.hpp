@@ -14,23 +14,23 @@
 
 namespace mend {
 
-/// The state of a rank, the same for all others.
+/// The state of a rank. It is the same for all receivers.
 struct PeerState {
   enum class Standing : std::uint8_t {
     settled,
-    newcomer,  ///< has begun, and met nobody
-    replays,   ///< has met the others before, and has not done again what they know of it
+    newcomer,  ///< has begun, and has not met the others
+    replays,   ///< has met the others before, and has not repeated what they know of it
   };
 
   replay::SenderLog::Phase phase = replay::SenderLog::Phase::setup;
   Standing standing = Standing::settled;
-  bool refuses = false;            ///< cannot give others what they need
+  bool refuses = false;            ///< cannot give others the messages that they need
   bool receives_from_any = false;  ///< has done so, or knows of another that has
   Version version{};               ///< restored or committed last
   std::uint64_t steps = 0;         ///< since the commit before that, as commit_due() counts
   std::uint64_t kept = 0;          ///< steps since the version
   std::uint64_t logged = 0;        ///< bytes
-  std::uint64_t log_limit = 0;     ///< that all agreed on; 0: they have not
+  std::uint64_t log_limit = 0;     ///< agreed on by all; 0: not yet
   std::uint64_t log_of_setup = 0;  ///< the largest, when they agreed
   LogPacing::State log_pacing;     ///< at the version
   std::uint32_t next_number = 0;   ///< of the next derived communicator, at the version
@@ -42,9 +42,9 @@ struct PeerState {
 struct PeerPacket {
   PeerState state;
   std::vector<Recipe> recipes;
-  replay::SenderLog::Receipts receipts;  ///< of its messages from the other; in the phase of `state`
+  replay::SenderLog::Receipts receipts;  ///< of the messages from the other rank; in the phase of `state`
 
-  /// As 64-bit words, and back: `words` are those of a packet. Pure.
+  /// Convert to 64-bit words, and back: `words` are those of a packet. Pure.
   std::vector<std::uint64_t> words() const;
   static PeerPacket from(const std::vector<std::uint64_t>& words);
   bool operator==(const PeerPacket&) const = default;

@@ -8,17 +8,17 @@
 
 namespace mend {
 
-/// MPI's own call, whose errors are returned.
+/// Makes MPI's own call. Its errors are returned.
 template <class Call>
 int quietly(Call call) {
   const ErrorsReturned quiet;
   return call();
 }
 
-/// The size of a value of one of MPI's own types that lies in memory as it is packed; otherwise nothing.
+/// Returns the size of a value of one of MPI's own types whose layout in memory is the packed one; otherwise nothing.
 std::optional<int> plain_size(MPI_Datatype type);
 
-/// A datatype that lasts when the application frees it.
+/// A datatype that stays valid when the application frees it.
 class KeptType {
  public:
   explicit KeptType(MPI_Datatype type) : type_(type), is_owned_(!plain_size(type)) {

@@ -12,7 +12,7 @@
 namespace mend {
 namespace {
 
-constexpr std::size_t others = 2;  // beside what is counted by rank
+constexpr std::size_t others = 2;  // counts that are not by rank
 
 std::size_t ranks_in(std::size_t words) { return words == 0 ? 0 : (words - others) / 2; }
 

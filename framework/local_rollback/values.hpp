@@ -15,7 +15,7 @@ inline MPI_Aint extent_of(MPI_Datatype type) {
   return extent;
 }
 
-/// The bytes of `count` values, without gaps between them.
+/// Returns the number of bytes of `count` values, without gaps between them.
 inline long long bytes_of(int count, MPI_Datatype type) {
   int size = 0;
   PMPI_Type_size(type, &size);

@@ -38,7 +38,7 @@ MPI_Errhandler handler_of(MPI_Comm comm) {
 }
 
 /// Returns true if a death would end every rank that is in a call on `comm` with this handler. A program may return
-/// errors of the communicator, or give them to a handler of its own.
+/// errors of the communicator, or pass them to a handler of its own.
 bool makes_deaths_fatal(MPI_Comm comm, MPI_Errhandler handler) {
   bool is_fatal = handler == MPI_ERRORS_ARE_FATAL;
 #ifdef MPI_ERRORS_ABORT
@@ -57,7 +57,7 @@ void refuse_to_exit(int status, void*) {
   if (!is_ours || context.body == BodyState::outside || context.body == BodyState::over) return;
   const bool was_jumped_over =
       std::less<>()(context.frame_of_body, static_cast<const void*>(__builtin_frame_address(0)));
-  if (context.body == BodyState::inside && was_jumped_over) {  // what leads the job is gone with the stack
+  if (context.body == BodyState::inside && was_jumped_over) {  // the frames that lead the job are gone from the stack
     stop_job(fmt::format(
         "exit({}) was called after the body had been left by longjmp: return from it, or throw to end the job",
         status));
@@ -96,7 +96,8 @@ void warn_of_world(MPI_Comm comm, const char* call) {
       call));
 }
 
-/// Calls in a revoked MPI_COMM_WORLD return its own error, or an unspecific one.
+/// Returns true for the errors of calls in a revoked MPI_COMM_WORLD: the error of a revoked communicator, or an
+/// unspecific one.
 bool is_error_of_revoked(int code) { return outcome_of(code) == MpiOutcome::failure || is_unspecific(code); }
 
 /// Handles errors of calls in MPI_COMM_WORLD and MPI_COMM_SELF, and of calls without a valid communicator. Inside

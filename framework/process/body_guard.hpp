@@ -47,7 +47,7 @@ bool must_be_kept(MPI_Comm comm);
 /// The same as refuse_in_body for `call`, which would free session.comm().
 int refuse_to_free(const char* call);
 
-/// While it lives, the main thread is in a body.
+/// During its lifetime, the main thread is in a body.
 class InBody {
  public:
   InBody();
@@ -56,15 +56,15 @@ class InBody {
   InBody& operator=(const InBody&) = delete;
 };
 
-/// Ends the time of bodies, when mend::run has returned. If the caller has initialised MPI and MPI_COMM_WORLD was
-/// forbidden, calls in it now end the process with a sentence, because it is revoked. Main thread. Local.
+/// Marks that mend::run has returned and no body runs any more. If the caller has initialised MPI and MPI_COMM_WORLD
+/// was forbidden, calls in it now end the process with a sentence, because it is revoked. Main thread. Local.
 void end_bodies();
 
-/// From now on, MPI_COMM_WORLD means session.comm() in bodies (framework/process/hooks/world_substitution.hpp), or not.
-/// Main thread. Local.
+/// From now on, MPI_COMM_WORLD means session.comm() in bodies (framework/process/hooks/world_substitution.hpp) if
+/// `is_so`, and otherwise itself. Main thread. Local.
 void take_session_for_world(bool is_so);
 
-/// While it lives, MPI_COMM_WORLD means itself: for mend's own work within a body.
+/// During its lifetime, MPI_COMM_WORLD means itself: for mend's own work within a body.
 class WorldItself {
  public:
   WorldItself();

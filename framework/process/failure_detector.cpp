@@ -64,7 +64,7 @@ std::vector<T> all_gather(const T& mine, MPI_Comm base, std::size_t size) {
   return all;
 }
 
-/// Numbers the machines, the same on all processes: each by the rank of its first member.
+/// Numbers the machines. The number of a machine is the rank of its first member, so it is the same on all processes.
 std::vector<Placed> number_machines(const std::vector<Introduction>& all, const std::vector<ProcessId>& members) {
   std::map<std::string_view, NodeId> nodes;
   std::vector<Placed> placed;
@@ -93,7 +93,8 @@ std::vector<NodeId> find_machines(const std::vector<std::string>& names, const s
   return found;
 }
 
-/// The address at which process number `self` listens: the loopback address if all processes are on one machine.
+/// Returns the address at which process number `self` listens: the loopback address if all processes are on one
+/// machine.
 std::optional<Ipv4> choose_host(const std::vector<Introduction>& all, const std::vector<Placed>& placed,
                                 std::size_t self) {
   std::vector<std::vector<Interface>> machines;
@@ -176,8 +177,8 @@ void FailureDetector::warn_of_untold_stalls() const {
       wanted_ ? "without a control network" : "with --mend-detector runtime"));
 }
 
-/// Returns false if some cannot listen while others can: those end, and the others must meet again without them. They
-/// revoke nothing, so that each of those learns of it.
+/// Returns false if some processes cannot listen while others can. The processes that cannot listen end, and the others
+/// must meet again without them. The others revoke nothing, so that each process that cannot listen learns of it.
 bool FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& members) {
   const bool watching = wanted_ && members.size() > 1;
   const auto all = all_gather(introduce_self(watching, network_), base, members.size());

@@ -45,23 +45,23 @@ class FailureDetector {
 
   /// Returns true if the processes watch each other. If not, a process that joins later cannot be watched.
   bool at_work() const { return service_ != nullptr; }
-  /// The address of this process. Only while at_work().
+  /// Returns the address of this process. Only while at_work().
   transport::Ipv4 host() const { return peers_.at(self_).address.host; }
   DetectorState state() const { return {ring_, timing_.delta}; }
-  /// The machines on which the user wants processes to be started, the best first. After begin().
+  /// Returns the machines on which the user wants processes to be started, the best first. After begin().
   const std::vector<NodeId>& places() const { return places_; }
-  /// All processes that were ever watched.
+  /// Returns all processes that were ever watched.
   std::vector<DetectorPeer> peers() const;
   /// Watches one more process, from the next epoch on. Local.
   void admit(const DetectorPeer& newcomer);
 
   /// Begins the detector in a process that joins later, instead of begin(). The process listens at `host`, on the
-  /// machine of `node`, and was told the state of the others. Returns the data with which the others watch it. Local.
-  /// Throws EnvironmentError if it cannot listen.
+  /// machine of `node`, and has received the state of the others. Returns the data with which the others watch it.
+  /// Local. Throws EnvironmentError if it cannot listen.
   DetectorPeer begin_late(ProcessId self, NodeId node, transport::Ipv4 host, const std::vector<DetectorPeer>& others,
                           DetectorState state);
 
-  /// The machines of `members`, in the same order.
+  /// Returns the machines of `members`, in the same order.
   std::vector<Placed> place(const std::vector<ProcessId>& members) const;
 
   /// From now on `members`, the agreed living processes, watch each other. All of them must call it within about a
@@ -82,7 +82,7 @@ class FailureDetector {
   detector::Timing timing_;
   detector::StallLimits stalls_;
   std::vector<std::string> place_names_;
-  std::string network_;  ///< interfaces or networks that connections may use; empty: as is common
+  std::string network_;  ///< interfaces or networks that connections may use; empty: the default choice
   std::vector<NodeId> places_;
   RuntimeWitness runtime_;
   ProcessId self_;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view prefix = "MEND_";
 constexpr std::string_view for_tests = "MEND_TEST_";
 
-/// The variables of options, and those of the launcher, of mend's own processes and of its tests.
+/// Returns the variables of options, and those of the launcher, of mend's own processes and of its tests.
 std::vector<std::string> known_variables() {
   std::vector<std::string> known = option_variables();
   for (const char* name :

@@ -9,7 +9,7 @@
 
 namespace mend {
 
-/// The number of letters that must be changed, inserted or removed to turn one text into the other. Pure.
+/// Returns the number of letters that must be changed, inserted or removed to turn one text into the other. Pure.
 std::size_t edit_distance(std::string_view one, std::string_view other);
 
 /// Returns a sentence for each of `names` that begins with MEND_ and is not among `known`. The sentence contains the

@@ -22,7 +22,7 @@ namespace {
 /// settings take precedence.
 void set_library_defaults() {
   ::setenv("OMPI_MCA_mpi_event_tick_rate", "100", 0);
-  // What the library may choose by itself on a machine with a fast network, and what does not survive failures.
+  // On a machine with a fast network, the library may choose components by itself that do not survive failures.
   ::setenv("OMPI_MCA_pml", "ob1", 0);
   ::setenv("OMPI_MCA_btl", "^ofi,usnic,smcuda,portals4", 0);
   ::setenv("OMPI_MCA_coll", "^han,hcoll,portals4,cuda", 0);
@@ -53,7 +53,7 @@ bool library_tolerates_failures() {
 }
 
 /// Has the library's function `name` initialise MPI. mend's crash handlers are removed for this time: the library
-/// installs its own, which show where a process crashes, only for signals that nobody else handles.
+/// installs its own, which show where a process crashes, only for signals that have no other handler.
 template <class Init, class... Arguments>
 int init_by_library(const char* name, Arguments... arguments) {
   if (const int refused = refuse_to_initialise(); refused != MPI_SUCCESS) return refused;
@@ -82,8 +82,8 @@ void after_mpi_init() {
 }
 
 void leave_mpi_alone() {
-  // MPI_Finalize would shrink MPI_COMM_WORLD and run a barrier, in which a death that some learn of late blocks the
-  // others. So only the runtime is told that this process ends normally; the system frees the rest.
+  // MPI_Finalize would shrink MPI_COMM_WORLD and run a barrier. A death that some processes learn of late would block
+  // the others there. So this process only tells the runtime that it ends normally; the system frees the rest.
   PMIx_Finalize(nullptr, 0);
 }
 

@@ -78,7 +78,7 @@ ExitTeller exit_teller;
 
 using Exit = void (*)(int);
 
-/// Reports the exit to the launcher and to the other processes, as far as each must know of it.
+/// Reports the exit to the launcher and to the other processes, if they must know of it.
 void tell_quick_exit(int status) {
   exit_teller.tell(status);
   if (!process_context().is_forked()) job_status::left_quickly(status & 0xff);

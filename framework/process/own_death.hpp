@@ -4,12 +4,12 @@
 
 namespace mend {
 
-/// From now on the other processes are told when this process ends in a way that the runtime does not report: by exit,
-/// _exit or quick_exit, with the code, and by std::terminate because a process failure has left a noexcept function.
-/// The latter is also written to standard error. After MPI_Init. Local; once in a process.
+/// From now on, reports to the other processes when this process ends in a way that the runtime does not report: by
+/// exit, _exit or quick_exit, with the code, and by std::terminate because a process failure has left a noexcept
+/// function. The latter is also written to standard error. After MPI_Init. Local; once in a process.
 void announce_own_death(ProcessId self);
 
-/// Ends this with the job: how this process ends does not matter to the others any more. Local.
+/// Ends these reports with the job: the others do not need to know any more how this process ends. Local.
 void stop_announcing_own_death();
 
 }  // namespace mend

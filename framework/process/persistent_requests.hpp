@@ -1,7 +1,7 @@
 // The persistent requests of the application (MPI_Send_init and the like). Each belongs to the communicator that it was
-// made with. After a recovery that one is revoked and has the place of the dead in it, so a message that one of them
-// begins again arrives nowhere: a newcomer, which has made its requests anew, would wait for it for ever.
-// MPI_Start itself does not notice that.
+// made with. After a recovery that communicator is revoked and still contains the dead processes, so a message that is
+// started again with such a request never arrives: a newcomer, which has made its requests again, would wait for it for
+// ever. MPI_Start itself does not detect that.
 
 #pragma once
 
@@ -14,8 +14,8 @@ namespace mend {
 
 class PersistentRequests {
  public:
-  /// Records that the application has made `request` on `comm`. Only those of communicators whose errors mend handles
-  /// are kept, because others outlive recoveries. Main thread.
+  /// Records that the application has made `request` on `comm`. Only requests of communicators whose errors mend
+  /// handles are kept, because others outlive recoveries. Main thread.
   void note_made(MPI_Comm comm, MPI_Request request);
   /// Forgets a request that is freed. Main thread.
   void note_freed(MPI_Request request) { outdated_.erase(request); }

@@ -239,7 +239,7 @@ recovery::BodyLeft Engine::leaving(Motion motion) {
   return {motion, end_.code(), history.has_progressed(store), history.has_thrived(store)};
 }
 
-/// Returns true if this rank has met a failure in this epoch or was told of one.
+/// Returns true if this rank has met a failure in this epoch or has been notified of one.
 bool Engine::has_met_failure() const {
   return communicators_.interrupted() || knows_of_failure() || world_.ballot->is_closed() ||
          is_revoked(world_.application.get()) || is_revoked(world_.store.get());
@@ -323,7 +323,7 @@ void Engine::end_of_body() {
   reach("finish.before");
 }
 
-/// The same with local rollback. A rank whose cluster goes back enters the body again, while the others wait for it in
+/// The same with local rollback. A rank whose cluster rolls back enters the body again, while the others wait for it in
 /// their recovery.
 recovery::BodyLeft Engine::play_locally(const Body& body) {
   for (;;) {
@@ -344,8 +344,8 @@ recovery::BodyLeft Engine::play_locally(const Body& body) {
   }
 }
 
-/// Runs the body once. A rank whose body has returned sends other ranks the data that they need to go on, until all
-/// ranks have come to the end.
+/// Runs the body once. A rank whose body has returned sends other ranks the data that they need to continue, until all
+/// ranks have reached the end.
 Motion Engine::enter_locally(const Body& body) {
   local_.emplace(*this, local_options_);
   local_store_.emplace(*this, *local_);

@@ -84,15 +84,16 @@ class Engine {
   bool finish();
   /// Ends the job because of an error in this process. Interrupts the others, and returns when all have agreed to end.
   void abandon(ExitCode code, const std::string& sentence);
-  /// The agreed exit code, if the job is over.
+  /// Returns the agreed exit code, if the job is over.
   std::optional<ExitCode> ended() const { return end_.agreed; }
   /// Returns true if a rank is known to have died. Local.
   bool knows_of_failure() const;
-  /// Gets communicators of the epochs before that are not used any more.
+  /// Returns the place for communicators of earlier epochs that are not used any more.
   LeftCommunicators& left_communicators() { return left_; }
   /// Begins this epoch for `store`. Call it once an epoch; call store.end_epoch() before the next. Local.
   void take_into_epoch(StoreEngine& store);
-  /// A failure also interrupts those who wait in `comm`, of all ranks, until the epoch ends. One in an epoch. Local.
+  /// Lets a failure also interrupt the processes that wait in `comm`, which has all ranks, until the epoch ends. At
+  /// most one in an epoch. Local.
   void take_into_epoch(MPI_Comm comm) { communicators_.take_own(comm); }
   /// Records what a recovery under local rollback has done. Local.
   void note(RollbackReport report) { reporter_.note(std::move(report)); }
@@ -106,7 +107,8 @@ class Engine {
     Communicator application;
     Communicator store;  ///< not known to the application
   };
-  /// To be called when the job is over, before it is closed, and after everything that uses them is gone. Local.
+  /// Call it when the job is over, before it is closed, and after all objects that use the communicators are gone.
+  /// Local.
   Kept keep_communicators() { return {std::move(world_.application), std::move(world_.store)}; }
 
   /// Returns true if a process of the launch has died. Known when run() has returned; the same on all processes.
@@ -115,14 +117,14 @@ class Engine {
   /// Records in the trace the epoch and this process's rank in it. Local.
   void trace_epoch() const;
 
-  /// The cost of this process's commits, and what the best interval would have saved.
+  /// Returns the cost of this process's commits, and what the best interval would have saved.
   CommitEconomy commit_economy() const { return pacing_.economy(reporter_.history(), store_.statistics()); }
 
   // --- for Session ---------------------------------------------------------------------------------------------
   const World& world() const { return world_; }
   ProcessId self() const { return core_.self(); }
   Rank rank() const;
-  /// The number of ranks at the start of the job.
+  /// Returns the number of ranks at the start of the job.
   int first_size() const { return reporter_.first_ranks(); }
   bool plays(Rank rank) const { return part_.rank == rank; }
   bool newcomer() const { return part_.newcomer; }
@@ -143,14 +145,14 @@ class Engine {
     return local_ ? factory(local_->comm()) : communicators_.derive(factory);
   }
   std::span<const RecoveryReport> recoveries() { return reporter_.recoveries(store_.statistics()); }
-  /// The same over all ranks (over_all_ranks), after they have finished; empty in a spare.
+  /// Returns the same over all ranks (over_all_ranks), after they have finished; empty in a spare.
   std::span<const RecoveryReport> recoveries_of_all_ranks() const { return reporter_.recoveries_of_all_ranks(); }
   Answer& answer() { return reporter_.answer(); }
   // --- for local rollback --------------------------------------------------------------------------------------
   /// The same as repair(), from inside a call of a rank that stays where it is. Collective over all processes. Throws
   /// Abandoned if the job ends.
   void recover_in_place();
-  /// Counts of what local rollback has done in the job, as far as this process knows.
+  /// Returns the counts of what local rollback has done in the job, as far as this process knows.
   RollbackCounts& rollback_counts() { return rollback_counts_; }
   ClusterRollback& cluster_rollback() { return cluster_rollback_; }
   int steps_since_commit() const { return pacing_.steps_since_commit(); }

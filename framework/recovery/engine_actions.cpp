@@ -1,4 +1,4 @@
-// What the engine does for the recovery core: the actions that it orders, and what they take.
+// The engine's part that carries out the actions of the recovery core.
 
 #include "framework/recovery/engine.hpp"
 
@@ -201,7 +201,7 @@ std::optional<Event> Engine::perform(const recovery::End& end) {
 
 std::optional<Event> Engine::perform(const recovery::Die&) { fail_stop(end_.own_error); }
 
-// --- what they take ---------------------------------------------------------------------------------------------
+// --- steps of these actions -------------------------------------------------------------------------------------
 
 /// Makes all ranks leave the calls in which the application can be blocked.
 void Engine::interrupt() {
@@ -236,7 +236,7 @@ void Engine::enter_epoch(bool newcomer) {
   reach("recovery.done");
 }
 
-/// The data for a process that joins the job in this recovery.
+/// Returns the data for a process that joins the job in this recovery.
 JobRecord Engine::record() const {
   const recovery::Course& course = core_.course();
   const auto recoveries = reporter_.history().recoveries();

@@ -52,7 +52,7 @@ std::string make_trace_folder(const std::filesystem::path& folder) {
   return fmt::format("no timelines can be written into '{}': {} (--mend-trace)", folder.string(), error.message());
 }
 
-/// Each launch of a job (mend run --relaunch) has files of its own.
+/// Returns the trace file of this process. Each launch of a job (mend run --relaunch) has files of its own.
 std::filesystem::path trace_of(const std::filesystem::path& folder, ProcessId self, int launch) {
   return folder / (launch == 1 ? fmt::format("process-{}.json", self.value)
                                : fmt::format("process-{}-launch-{}.json", self.value, launch));
@@ -73,10 +73,11 @@ bool is_initialised() {
 /// Returns true if all processes have refused, for any reason.
 bool refuses(Start all) { return (static_cast<int>(all) & static_cast<int>(Start::fail)) != 0; }
 
-/// The exit code of a job that some processes do not begin.
+/// Returns the exit code of a job that some processes do not begin.
 ExitCode code_of(Start all) { return all == Start::in_disagreement ? ExitCode::usage : ExitCode::failed; }
 
-/// A process that cannot reach the launcher's daemon is a world of its own, and the others wait for it in MPI_Init.
+/// Ends a process that cannot reach the launcher's daemon. It is a world of its own, and the others wait for it in
+/// MPI_Init.
 void require_whole_world() {
   int size = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -172,13 +173,13 @@ void Job::refuse(const std::exception& error) {
 
 /// Ends the job because of an error that all processes have alike.
 void Job::leave_together(const std::exception& error) {
-  detector_->end();  // nothing of it is in the runtime while the process leaves that
+  detector_->end();  // no thread of the detector is in the runtime while the process leaves the runtime
   say_for_all(error.what());
   refused_ = code_of(error);
   job_status::finished(*refused_);
 }
 
-/// Begins the job when all processes have said that they go on. From here on, the job is ended only by errors that all
+/// Begins the job when all processes have agreed to go on. From here on, the job is ended only by errors that all
 /// processes have alike, and by wrong options.
 void Job::begin(const Options& options) {
   try {
@@ -282,7 +283,7 @@ void Job::report(ExitCode code) {
 }  // namespace mend
 
 /// For the program, MPI_Abort is the end of the job. For the library, it is the death of a process, from which the
-/// others would recover. So it is left to the launcher, which ends all processes when it reads of the call.
+/// others would recover. So the launcher ends all processes when it reads of the call.
 extern "C" int MPI_Abort(MPI_Comm comm, int code) {  // NOLINT(readability-identifier-naming): MPI's name
   mend::end_forked_child("called MPI");
   const bool is_for_others = comm != MPI_COMM_SELF;

@@ -21,8 +21,8 @@ class Job {
   /// it is reported here, and refused() returns the exit code. Collective over all processes launched.
   explicit Job(const Options& options);
 
-  /// The exit code, if the job was refused. Also set, to success, after --mend-help, and in a process that the job has
-  /// started later and does not need.
+  /// Returns the exit code, if the job was refused. Also set, to success, after --mend-help, and in a process that the
+  /// job has started later and does not need.
   std::optional<ExitCode> refused() const { return refused_; }
   /// Must not be called if the job is refused or closed.
   Engine& engine() { return *engine_; }
@@ -37,8 +37,8 @@ class Job {
   /// Returns true if MPI must be left by leave_mpi_alone(), because processes have died. Known when the job is closed;
   /// the same on all living processes.
   bool leaves_mpi_alone() const { return has_lost_; }
-  /// Waits until the processes of `comm` that are not gone have called this, too. When the job is closed. Collective
-  /// over the living processes of `comm`.
+  /// Waits until the processes of `comm` that are not gone have called this, too. Call it when the job is closed.
+  /// Collective over the living processes of `comm`.
   void wait_for_the_others(MPI_Comm comm) { mend::wait_for_the_others(comm, *detector_); }
 
  private:
@@ -72,7 +72,7 @@ enum class Start : int {
 /// has left. Collective over MPI_COMM_WORLD.
 Start start_together(Start mine);
 
-/// The message for an error of this process alone that prevents it from beginning the job. Local.
+/// Returns the message for an error of this process alone that prevents it from beginning the job. Local.
 std::string describe_failed_start(const std::exception& error);
 
 /// Refuses to go on, and then tells the launcher that the job ends with `code`. Returns true if all refuse. Collective

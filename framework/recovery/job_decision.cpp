@@ -30,7 +30,7 @@ std::uint32_t contribution(Intent intent, ExitCode code) {
   return indifferent;
 }
 
-/// The highest exit code that any process has contributed.
+/// Returns the highest exit code that any process has contributed.
 ExitCode code_in(std::uint32_t value) {
   const std::uint32_t codes = (~value & code_mask) >> code_shift;
   return codes == 0 ? ExitCode::ok : static_cast<ExitCode>(std::bit_width(codes) - 1);

@@ -8,8 +8,8 @@
 
 namespace mend {
 
-/// A process that knows the end leaves, which the runtime does not report as a death. If it has died before it passed
-/// that on, no process may be left to ask. So MPI is told not to wait for processes that are gone.
+/// A process that knows the end leaves, which the runtime does not report as a death. If it died before it passed on
+/// the result, no process may be left to ask. So MPI is told not to wait for processes that are gone.
 void wait_for_the_others(MPI_Comm comm, FailureDetector& detector) {
   const ErrorsReturned quiet;
   constexpr Seconds now_and_then{1e-3};

@@ -10,12 +10,12 @@
 
 namespace mend {
 
-/// The core of a process that was launched with the job. Throws UsageError if the spares leave no process to work.
-/// Local.
+/// Returns the core of a process that was launched with the job. Throws UsageError if the spares leave no process to
+/// work. Local.
 RecoveryCore core_at_the_start(const Options& options, const FailureDetector& detector);
 
-/// The core of a process that has joined `world`, as its last member, during a recovery. `record`: the data from the
-/// job. Local.
+/// Returns the core of a process that has joined `world`, as its last member, during a recovery. `record`: the data
+/// from the job. Local.
 RecoveryCore core_of_newcomer(const Options& options, const World& world, const JobRecord& record);
 
 }  // namespace mend

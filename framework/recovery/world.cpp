@@ -19,7 +19,7 @@ MPI_Comm split(MPI_Comm base, std::optional<Rank> rank) {
   return made;
 }
 
-/// The processes in the application's communicator, by rank.
+/// Returns the processes in the application's communicator, by rank.
 std::vector<ProcessId> holders_of(const Roster& roster) {
   std::vector<ProcessId> holders;
   for (const Seat& seat : roster.seats) holders.push_back(seat.holder.process);
@@ -126,7 +126,7 @@ void WorldMaker::adopt(const recovery::Position& position, bool complete) {
   agreements_.forget_groups_before(candidate_.base_group);
 }
 
-/// From now on the ranks of the world vote by the agreements of group `id`.
+/// From now on, the ranks of the world vote by the agreements of group `id`.
 void WorldMaker::begin_ballot(agreement::GroupId id) {
   const Communicator& ranks = world_.application;
   if (!ranks) return;

@@ -44,7 +44,8 @@ struct World {
   std::uint32_t processes = 0;  ///< how many process numbers were given; the next number
 };
 
-/// Makes the communicators of an epoch, as the recovery core decides. Those being made are the candidate.
+/// Makes the communicators of an epoch, as the recovery core decides. Communicators that are being made are the
+/// candidate.
 class WorldMaker {
  public:
   /// The arguments must outlive this object. A world without a base is made from MPI_COMM_WORLD. `left` gets the

@@ -12,14 +12,14 @@
 namespace mend {
 namespace {
 
-/// "; 1 spare is left"; empty for a job that had no spares.
+/// Returns "; 1 spare is left"; empty for a job that had no spares.
 std::string count_spares(std::optional<std::size_t> left) {
   if (!left) return "";
   if (*left == 0) return "; no spare is left";
   return fmt::format("; {} {} left", counted(*left, "spare"), *left == 1 ? "is" : "are");
 }
 
-/// The processes in the report that died without holding a rank.
+/// Returns the processes in the report that died without holding a rank.
 std::vector<ProcessId> spares_among(const RecoveryReport& report) {
   std::vector<ProcessId> spares = report.dead;
   for (const Replacement& one : report.replacements) std::erase(spares, one.dead);
@@ -104,7 +104,7 @@ void Announcer::enter(const Roster& roster, const std::vector<ProcessId>& member
 void Announcer::tell_of_start(const ProcessSet& dead, RanksAtStart ranks) {
   if (dead.empty()) return;
   const std::vector<ProcessId> who = dead.members();
-  for (const ProcessId process : who) witness_.report(process);  // it may have died before anybody listened
+  for (const ProcessId process : who) witness_.report(process);  // it may have died before this process listened
   if (is_speaker()) witness_.wait_for_causes(who);
   const std::lock_guard lock(mutex_);
   told_.insert(who.begin(), who.end());

@@ -1,4 +1,4 @@
-// Tells the user what happens in the job, when it happens: one line for each recovery and for each spare that is lost,
+// Reports events of the job to the user when they happen: one line for each recovery and for each spare that is lost,
 // written by one process.
 //
 // The runtime reports in a thread of its own, and often late, how a process has died. So a line waits until the causes
@@ -24,15 +24,15 @@
 
 namespace mend {
 
-/// Ranks that have asked for a recovery without having met a failure: whether there are any, and their numbers,
-/// ascending, as far as they are known.
+/// Ranks that have asked for a recovery without having met a failure: whether there are any, and their numbers in
+/// ascending order, as far as they are known.
 struct Request {
   bool by_any = false;
   std::vector<Rank> ranks{};
 };
 
-/// The line for a recovery: "rank 1: process 1 died (SIGKILL), process 4 took over; the ranks are complete after 6.5
-/// ms; 1 spare is left". `spares_left`: nothing in a job that had no spares. Pure.
+/// Returns the line for a recovery: "rank 1: process 1 died (SIGKILL), process 4 took over; the ranks are complete
+/// after 6.5 ms; 1 spare is left". `spares_left`: nothing in a job that had no spares. Pure.
 std::string describe_recovery(const RecoveryReport& report, std::optional<std::size_t> spares_left,
                               const CauseOf& cause_of, const Request& request = {});
 
@@ -42,20 +42,21 @@ struct RanksAtStart {
   int wanted = 0;
 };
 
-/// "process 1 died (SIGKILL) before the job had begun; 1 spare is left". `spares_left`: as above. Pure.
+/// Returns "process 1 died (SIGKILL) before the job had begun; 1 spare is left". `spares_left`: as above. Pure.
 std::string describe_losses_at_start(std::span<const ProcessId> dead, RanksAtStart ranks,
                                      std::optional<std::size_t> spares_left, const CauseOf& cause_of);
 
-/// "; rank 1 has died 2 times in a row of SIGSEGV with no commit in between: ..."; empty without a repeated death.
-/// Pure.
+/// Returns "; rank 1 has died 2 times in a row of SIGSEGV with no commit in between: ..."; empty without a repeated
+/// death. Pure.
 std::string describe_repeated(const std::optional<RepeatedDeath>& repeated);
 
-/// " (SIGKILL)"; empty if the cause is not known. Pure.
+/// Returns " (SIGKILL)"; empty if the cause is not known. Pure.
 std::string in_brackets(const DeathCause& cause);
 
 class Announcer {
  public:
-  /// Listens to `witness` until it is destroyed. `had_spares`: the job had spares at its start. One in a process.
+  /// Listens to `witness` until this object is destroyed. `had_spares`: the job had spares at its start. At most one
+  /// object in a process.
   Announcer(ProcessId self, RuntimeWitness& witness, bool had_spares);
   ~Announcer();
   Announcer(const Announcer&) = delete;
@@ -69,7 +70,7 @@ class Announcer {
   void tell_of_start(const ProcessSet& dead, RanksAtStart ranks);
   /// Announces a recovery. `before`: the recoveries before it with no commit in between. Local.
   void tell(const RecoveryReport& report, std::vector<RecoveryReport> before, const Request& request);
-  /// Writes all lines that wait, after a short time at most. At the end of the job. Local.
+  /// Writes all lines that wait, after a short time at most. Call it at the end of the job. Local.
   void finish();
 
  private:

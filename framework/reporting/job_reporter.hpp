@@ -29,13 +29,13 @@ class JobReporter {
   JobReporter(const Options& options, const RecoveryCore& core, RuntimeWitness& witness);
 
   RecoveryHistory& history() { return history_; }
-  /// Under local rollback: what the last recovery has meant. A process that is new in it need not know who went back.
-  /// Local.
+  /// Records the effect of the last recovery under local rollback. A process that is new in it need not know which
+  /// ranks rolled back. Local.
   void note(RollbackReport report);
   const RecoveryHistory& history() const { return history_; }
   KnownDeaths& deaths() { return deaths_; }
   const KnownDeaths& deaths() const { return deaths_; }
-  /// The fields that the application reports for the result file.
+  /// Returns the fields that the application reports for the result file.
   Answer& answer() { return result_.answer; }
   /// The numbers of ranks and spares at the start of the job.
   int first_ranks() const { return first_ranks_; }
@@ -45,12 +45,12 @@ class JobReporter {
   void begin_job(int ranks) { first_ranks_ = ranks; }
   /// Takes over `record`, the data of a job that this process has joined. Local.
   void join_job(const JobRecord& record);
-  /// The first epoch has begun: announces which processes have died before that. Local.
+  /// Called when the first epoch has begun: announces which processes have died before that. Local.
   void end_start(const RecoveryCore& core);
   /// Begins an epoch with the communicators of `world`. Local.
   void begin_epoch(const World& world, const StoreStatistics& store);
   /// Adds the report of the recovery that has led to `world` to the history, and announces it. `request`: with the
-  /// ranks as they were before it. Local.
+  /// ranks as they were before the recovery. Local.
   void end_recovery(const RecoveryCore& core, const World& world, Request request);
   /// Returns true if end_of_body() has anything to report: the same on all ranks. Local.
   bool has_a_report() const { return !result_.path.empty() || !history_.recoveries().empty(); }
@@ -63,14 +63,15 @@ class JobReporter {
   /// Announces at the end of the job what has not been announced. Local.
   void end_job() { announcer_.finish(); }
 
-  /// The recoveries as this process saw them.
+  /// Returns the recoveries as this process saw them.
   std::span<const RecoveryReport> recoveries(const StoreStatistics& store);
-  /// The recoveries over all ranks (over_all_ranks); empty before end_of_body().
+  /// Returns the recoveries over all ranks (over_all_ranks); empty before end_of_body().
   std::span<const RecoveryReport> recoveries_of_all_ranks() const { return of_all_ranks_; }
 
-  /// The reason why all processes end the job together although no rank has ended it.
+  /// Returns why all processes end the job together although no rank has ended it.
   std::string describe_end(recovery::Ending why, const RecoveryCore& core, const Roster& now) const;
-  /// The advice after a message about lost data: what would have kept it. `has_disk`: versions are written to disk.
+  /// Returns the advice after a message about lost data: what would have kept it. `has_disk`: versions are written to
+  /// disk.
   std::string advise_on_loss(const recovery::Course& course, bool has_disk) const;
 
  private:

@@ -38,7 +38,7 @@ std::vector<LostRank> KnownDeaths::losses(const Roster& roster, const ProcessSet
   return lost;
 }
 
-/// The lost ranks that no living process has taken over. In `now`, some may have been given up.
+/// Returns the lost ranks that no living process has taken over. In `now`, some may have been given up.
 std::vector<Rank> KnownDeaths::unfilled_ranks(const Roster& before, const Roster& now, const ProcessSet& dead) const {
   std::vector<Rank> vacant;
   for (int i = 0; i < before.size(); ++i) {
@@ -50,7 +50,7 @@ std::vector<Rank> KnownDeaths::unfilled_ranks(const Roster& before, const Roster
   return vacant;
 }
 
-/// The dead processes that never held a rank. `dead`: all deaths that this process knows.
+/// Returns the dead processes that never held a rank. `dead`: all deaths that this process knows.
 ProcessSet KnownDeaths::lost_spares(std::span<const RecoveryReport> all, const Roster& before,
                                     const ProcessSet& dead) const {
   ProcessSet lost = dead;

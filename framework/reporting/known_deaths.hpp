@@ -33,31 +33,31 @@ class KnownDeaths {
   /// Makes all deaths count as new again.
   void begin_epoch() { news_ = {}; }
 
-  /// All processes whose death this process knows.
+  /// Returns all processes whose death this process knows.
   ProcessSet known() const;
-  /// The time of the first known death among the processes of `dead` that held a rank.
+  /// Returns the time of the first known death among the processes of `dead` that held a rank.
   std::optional<WallClock::time_point> first_of(const ProcessSet& dead, const Roster& before) const;
 
-  /// The rank in `roster` that dies repeatedly by the program's fault, if there is one. `before`: the recoveries with
-  /// no commit in between.
+  /// Returns the rank in `roster` that dies repeatedly by the program's fault, if there is one. `before`: the
+  /// recoveries with no commit in between.
   std::optional<RepeatedDeath> repeated(std::span<const RecoveryReport> before, const Roster& roster) const;
   /// Returns true if a process that takes over one of these ranks would die like the earlier ones.
   bool are_in_vain(std::span<const RecoveryReport> before, const Roster& roster) const;
 
   /// Records, after the job decision, which rank makes a recovery `in_vain`, as far as this process knows.
   void judge(bool in_vain, std::span<const RecoveryReport> before, const Roster& roster);
-  /// The rank of the last judgement that was in vain. `times` is 0 if only another process knows the rank.
+  /// Returns the rank of the last judgement that was in vain. `times` is 0 if only another process knows the rank.
   RepeatedDeath to_blame() const { return to_blame_.value_or(RepeatedDeath{}); }
 
-  /// The reason why a job ends that had the roster `before`, has lost `dead`, and now has the roster `now`. Waits a
-  /// short time for the causes. `tries`: the number of recoveries in vain after which no more processes are started.
+  /// Returns why a job ends that had the roster `before`, has lost `dead`, and now has the roster `now`. Waits a short
+  /// time for the causes. `tries`: the number of recoveries in vain after which no more processes are started.
   /// `all_recoveries`: of the job; `recoveries`: the last in a row, with no commit or at most one `between` two of
   /// them.
   std::string describe(std::span<const RecoveryReport> all_recoveries, std::span<const RecoveryReport> recoveries,
                        const Roster& before, const Roster& now, const ProcessSet& dead, std::optional<int> tries,
                        Between between = Between::no_commit) const;
-  /// Advice on what would have kept the data of the processes that died in `recoveries`, in a job of `ranks` ranks.
-  /// Waits for a short time for the causes.
+  /// Returns advice on what would have kept the data of the processes that died in `recoveries`, in a job of `ranks`
+  /// ranks. Waits a short time for the causes.
   std::string advise(std::span<const RecoveryReport> recoveries, int ranks, bool has_disk) const;
 
  private:

@@ -16,8 +16,8 @@ struct RankDeath {
   WallClock::time_point when;
 };
 
-/// The text after a message about lost data: the ranks that died together, within what time, and what would have
-/// survived that. `ranks`: the number of ranks; `has_disk`: versions are already written to disk. Empty if no rank
+/// Returns the text after a message about lost data: the ranks that died together, within what time, and what would
+/// have survived that. `ranks`: the number of ranks; `has_disk`: versions are already written to disk. Empty if no rank
 /// died. Pure.
 std::string advise_on_loss(std::span<const RankDeath> lost, int ranks, bool has_disk);
 

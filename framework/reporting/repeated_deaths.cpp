@@ -6,7 +6,7 @@
 namespace mend {
 namespace {
 
-/// The process that the rank lost in that recovery.
+/// Returns the process that the rank lost in that recovery.
 std::optional<ProcessId> lost_in(const RecoveryReport& report, Rank rank) {
   const auto found = std::ranges::find(report.replacements, rank, &Replacement::rank);
   return found == report.replacements.end() ? std::nullopt : std::optional(found->dead);
@@ -34,7 +34,7 @@ class Row {
   RepeatedDeath death_;
 };
 
-/// The longest row. `unknown`: whether a row counts in which no cause is known.
+/// Returns the longest row. `unknown`: whether a row counts in which no cause is known.
 std::optional<RepeatedDeath> find_row(std::span<const RecoveryReport> before, std::span<const LostRank> now,
                                       const CauseOf& cause_of, Which which, Unknown unknown) {
   std::optional<RepeatedDeath> most;

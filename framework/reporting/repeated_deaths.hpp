@@ -21,7 +21,7 @@ struct RepeatedDeath {
   DeathCause cause;
 };
 
-/// Whether a row of deaths counts in which no cause is known.
+/// The rule for a row of deaths in which no cause is known.
 enum class Unknown { is_no_fault, counts };
 
 /// Returns the rank of `now` that has the longest row of deaths by a fault of the program. The row includes the death

@@ -80,7 +80,7 @@ void write(const std::filesystem::path& file, const Json& document) {
   }
 }
 
-/// On rank 0, one hash of the hashes of all ranks; nothing if no rank has reported one.
+/// Returns, on rank 0, one hash of the hashes of all ranks; nothing if no rank has reported one.
 std::optional<std::uint64_t> hash_of_all(const Answer& answer, MPI_Comm comm, int rank, int size) {
   const std::array<std::uint64_t, 2> mine{answer.hash() ? 1U : 0U, answer.hash().value_or(0)};
   std::vector<std::uint64_t> all(rank == 0 ? 2 * static_cast<std::size_t>(size) : 0);

@@ -45,11 +45,11 @@ struct JobFacts {
   Version version;
   StoreStatistics store;
   std::vector<RecoveryReport> recoveries;  ///< over all ranks
-  std::vector<RollbackReport> rollbacks;   ///< likewise, of the recoveries with local rollback
+  std::vector<RollbackReport> rollbacks;   ///< likewise, for the recoveries with local rollback
 };
 
-/// Each recovery as seen by the rank for which the whole took longest, because times of different clocks cannot be
-/// combined. A rank that was a spare in a recovery had nothing to restore. Collective over `comm`, whose errors are
+/// Returns each recovery as seen by the rank for which the whole took longest, because times of different clocks cannot
+/// be combined. A rank that was a spare in a recovery had nothing to restore. Collective over `comm`, whose errors are
 /// thrown.
 std::vector<RecoveryReport> over_all_ranks(std::span<const RecoveryReport> own, MPI_Comm comm);
 
@@ -57,19 +57,19 @@ std::vector<RecoveryReport> over_all_ranks(std::span<const RecoveryReport> own, 
 /// Throws EnvironmentError on rank 0 if the file cannot be written.
 void write_result(const std::filesystem::path& file, const JobFacts& facts, const Answer& answer, MPI_Comm comm);
 
-/// Why a job has not finished.
+/// The reason why a job has not finished.
 struct FailedEnd {
   ExitCode code = ExitCode::failed;
   std::string reason;
 };
 
-/// The same for a job that has failed, by this process alone: with its own recoveries, and what it has reported. Writes
-/// only regular files: the launcher, which has more to say of the end, writes into others. `ranks`: at the start of the
-/// job. Throws EnvironmentError if the file cannot be written. Local.
+/// The same for a job that has failed, written by this process alone: with its own recoveries, and the fields that it
+/// has reported. Writes only regular files: the launcher, which knows more about the end, writes into others. `ranks`:
+/// at the start of the job. Throws EnvironmentError if the file cannot be written. Local.
 void write_result_of_failure(const std::filesystem::path& file, const JobFacts& facts, const Answer& answer, int ranks,
                              const FailedEnd& end);
 
-/// The result file that a job shall write.
+/// The result file that a job writes, if it is wanted.
 struct ResultFile {
   std::filesystem::path path;  ///< empty: no file
   Answer answer{};

@@ -24,14 +24,14 @@ std::vector<Rank> ranks_of(const std::vector<LostRank>& lost) {
   return ranks;
 }
 
-/// "rank 1 (process 1)", "ranks 0-3 (processes 0-2, 7)".
+/// Returns "rank 1 (process 1)", "ranks 0-3 (processes 0-2, 7)".
 std::string name_lost(const std::vector<LostRank>& lost) {
   ProcessSet processes;
   for (const LostRank& one : lost) processes.insert(one.dead);
   return fmt::format("{} ({})", name_ranks(ranks_of(lost)), name_processes(processes));
 }
 
-/// "; cause: ranks 0-2 (SIGKILL), rank 3 (exit(3))"; empty if no cause is known.
+/// Returns "; cause: ranks 0-2 (SIGKILL), rank 3 (exit(3))"; empty if no cause is known.
 std::string name_causes(const std::vector<LostRank>& lost, const CauseOf& cause_of) {
   std::map<std::string, std::vector<Rank>> ranks;
   for (const LostRank& one : lost) {
@@ -48,20 +48,20 @@ std::string in_a_row(const RepeatedDeath& death, std::string_view verb, Between 
                      death.cause.is_known() ? death.cause.to_string() : "of an unknown cause");
 }
 
-/// The history that adds to the sentence before: a rank that has died repeatedly, or the causes.
+/// Returns the history that completes the sentence before: a rank that has died repeatedly, or the causes.
 std::string name_history(const UnfilledRanks& unfilled, const CauseOf& cause_of) {
   return unfilled.row ? "; " + in_a_row(*unfilled.row, "has died", unfilled.between)
                       : name_causes(unfilled.lost, cause_of);
 }
 
-/// " (2 spares were lost before: processes 4, 5)"; empty if none was lost.
+/// Returns " (2 spares were lost before: processes 4, 5)"; empty if none was lost.
 std::string name_lost_spares(const ProcessSet& lost) {
   if (lost.empty()) return "";
   return fmt::format(" ({} {} lost before: {})", counted(lost.size(), "spare"), lost.size() == 1 ? "was" : "were",
                      name_processes(lost));
 }
 
-/// "rank 1 (process 1) died and no spare is left for rank 1".
+/// Returns "rank 1 (process 1) died and no spare is left for rank 1".
 std::string name_loss(const UnfilledRanks& unfilled, const Policy& policy) {
   const auto& vacant = unfilled.vacant;
   const std::string for_whom = vacant.empty() || vacant == ranks_of(unfilled.lost) ? "" : " for " + name_ranks(vacant);
@@ -71,8 +71,8 @@ std::string name_loss(const UnfilledRanks& unfilled, const Policy& policy) {
                      name_lost_spares(unfilled.lost_spares));
 }
 
-/// The cause of all ranks' deaths, if it is one and the same fault of the program. Needs at least two ranks, because
-/// with one there is no death to compare with.
+/// Returns the cause of all ranks' deaths, if it is one and the same fault of the program. Needs at least two ranks,
+/// because with one there is no death to compare with.
 std::optional<DeathCause> common_fault(const UnfilledRanks& unfilled, const CauseOf& cause_of) {
   if (!unfilled.of_all_ranks || unfilled.lost.size() < 2) return std::nullopt;
   const DeathCause first = cause_of(unfilled.lost.front().dead);

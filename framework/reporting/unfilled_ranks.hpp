@@ -13,7 +13,7 @@
 
 namespace mend {
 
-/// The most that the job has done between two recoveries of a row.
+/// The largest number of commits between two recoveries of a row.
 enum class Between { no_commit, one_commit };
 
 /// The state of the job after its last recovery.
@@ -29,7 +29,7 @@ struct UnfilledRanks {
   Between between = Between::no_commit;  ///< of the recoveries that `tries`, `fault` and `row` count
 };
 
-/// Says which ranks died, the causes, and what to do. `unfilled.lost` must not be empty. Pure.
+/// Returns which ranks died, the causes, and what to do. `unfilled.lost` must not be empty. Pure.
 std::string describe_unfilled_ranks(const UnfilledRanks& unfilled, const Policy& policy, const CauseOf& cause_of);
 
 /// The same for a rank that gets no more processes because the program fails. `fault.times` may be 0 if only another

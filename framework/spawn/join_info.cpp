@@ -43,7 +43,7 @@ json parsed(std::string_view text) {
   });
 }
 
-/// Runs `read`, and turns all its errors into one kind.
+/// Runs `read`, and turns all its errors into EnvironmentError.
 template <class Read>
 auto understood(Read read) {
   try {

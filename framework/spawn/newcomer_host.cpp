@@ -81,7 +81,7 @@ class NewcomerHost::Patience {
       : connection_(*guest.connection),
         timer_(start_thread<std::jthread>("mend-patience", [&guest, limit](const std::stop_token& stop) {
           const bool in_time = sleep_unless_stopped(stop, std::chrono::duration_cast<Clock::duration>(limit));
-          if (!in_time && guest.process) guest.process->kill();  // which ends the connection
+          if (!in_time && guest.process) guest.process->kill();  // this ends the connection
         })) {
     connection_.on_end([this, &witness, process = guest.who.process] {
       waits_.break_off();
@@ -190,7 +190,7 @@ void NewcomerHost::accept_callers() {
   }
 }
 
-/// A caller has said which process it is. It counts as come if this process waits for it.
+/// Records which process a caller is. The process counts as arrived if this process waits for it.
 void NewcomerHost::hear(std::span<const std::byte> said, std::unique_ptr<Connection> caller) {
   Call call;
   if (said.size() != sizeof call) return;
@@ -228,7 +228,7 @@ bool NewcomerHost::attend_births() {
   return true;
 }
 
-/// The next newcomer that has connected; null if none comes.
+/// Returns the next newcomer that has connected; null if none comes.
 std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_call(const World& world) {
   auto until = deadline();
   while (failures_ < most_failures) {
@@ -261,7 +261,7 @@ std::string NewcomerHost::lateness() const {
   return fmt::format("a process was started to take over a rank, and has not come within {:g} s", limit_.count());
 }
 
-/// The next newcomer that is ready to join; null if none can be had.
+/// Returns the next newcomer that is ready to join; null if there is none.
 std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_guest(const World& world) {
   if (!detector_.at_work()) return nullptr;
   attendant_ = {};
@@ -334,8 +334,8 @@ std::optional<ProcessId> NewcomerHost::find(const World& world) {
   return std::nullopt;
 }
 
-/// Gives up the processes that have been started. Those of which the runtime has not told yet end themselves, because
-/// nobody listens to them any more.
+/// Gives up the processes that have been started. Those that the runtime has not reported yet end themselves, because
+/// no process listens to them any more.
 void NewcomerHost::dismiss_all() {
   waiting_.clear();
   callers_.clear();
@@ -361,7 +361,7 @@ bool NewcomerHost::meet(const World& world) {
   return meeting_.here.size() == world.base.size();
 }
 
-/// The host ends the newcomer when its time is up, so nobody is stuck before that.
+/// Returns the time for a newcomer. The host ends the newcomer when its time is up, so no process is stuck before that.
 std::chrono::milliseconds NewcomerHost::time_for_newcomer() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(limit_);
 }

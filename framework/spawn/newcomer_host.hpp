@@ -56,7 +56,7 @@ class NewcomerHost {
   NewcomerHost(const NewcomerHost&) = delete;
   NewcomerHost& operator=(const NewcomerHost&) = delete;
 
-  /// The machines on which to start processes, the best first. The same on all members.
+  /// Sets the machines on which to start processes, the best first. The same on all members.
   void prefer(std::vector<NodeId> places) { places_ = std::move(places); }
   const std::vector<NodeId>& places() const { return places_; }
   /// Returns true if this process is the host now.

@@ -22,14 +22,14 @@ namespace {
 
 std::string path_of(pid_t process, int file) { return fmt::format("/proc/{}/fd/{}", process, file); }
 
-/// A number that identifies the pipe; 0 if the file is not a pipe.
+/// Returns a number that identifies the pipe; 0 if the file is not a pipe.
 ino_t pipe_number(int file) {
   struct stat what {};
   return ::fstat(file, &what) == 0 && S_ISFIFO(what.st_mode) ? what.st_ino : 0;
 }
 
 /// Opens the reading end of the pipe of that name. Returns -1 if this process cannot open it; then only the connection
-/// tells it of the host's death.
+/// shows the host's death.
 int open_parent_pipe(const std::string& name) {
   std::istringstream words(name);
   pid_t host = 0;

@@ -22,7 +22,7 @@ class ParentDeathSignal {
   ParentDeathSignal(const ParentDeathSignal&) = delete;
   ParentDeathSignal& operator=(const ParentDeathSignal&) = delete;
 
-  /// The name with which processes on this machine open the pipe (launch::parent_death_variable).
+  /// Returns the name with which processes on this machine open the pipe (launch::parent_death_variable).
   std::string name() const;
 
  private:

@@ -29,8 +29,8 @@ struct StartResult {
 void start_process(ProcessId process, const std::string& host_address, const std::string& parent_pipe,
                    std::function<void(const StartResult&)> told);
 
-/// The system's process id of the started process on this machine; nothing if the runtime does not know it any more.
-/// Local; waits for the daemon's answer.
+/// Returns the system's process id of the started process on this machine; nothing if the runtime does not know it any
+/// more. Local; waits for the daemon's answer.
 std::optional<pid_t> pid_of(const StartResult& result);
 
 }  // namespace mend

@@ -57,7 +57,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-/// The number that a command of the batch system prints first.
+/// Returns the number that a command of the batch system prints first.
 std::optional<int> number_from(const std::string& command) {
   const auto words = words_of(scheduler_answer(command));
   return words.empty() ? std::nullopt : positive_number(words.front());
@@ -70,13 +70,13 @@ Nodes nodes_in_slurm() {
   const std::vector<int> tasks = parse_slurm_tasks(variable("SLURM_TASKS_PER_NODE"));
   for (std::size_t i = 0; i < names.size(); ++i) nodes.list.push_back({names[i], i < tasks.size() ? tasks[i] : 1});
   const auto count = positive_number(variable("SLURM_JOB_NUM_NODES"));
-  const std::string own = variable("SLURMD_NODENAME");  // not there on the machine where salloc was typed
+  const std::string own = variable("SLURMD_NODENAME");  // not set on the machine where salloc was typed
   nodes.are_this_machine = count == 1 && (!own.empty() || (!names.empty() && is_this_machine(nodes.list.front())));
   return nodes;
 }
 
-/// The nodes of the Flux instance that this process runs in, each for its share of the cores. Nothing if that is the
-/// system's own, which is no allocation, or if Flux does not answer.
+/// Returns the nodes of the Flux instance that this process runs in, each with its share of the cores. Returns nothing
+/// if it is the system instance, which is not an allocation, or if Flux does not answer.
 std::optional<Nodes> nodes_in_flux() {
   if (!number_from("flux getattr instance-level")) return std::nullopt;
   const std::vector<std::string> list = words_of(scheduler_answer("flux hostlist --expand instance"));

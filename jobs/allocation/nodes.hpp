@@ -11,7 +11,7 @@ namespace mend::jobs {
 
 struct Launch;
 
-/// A node, and how many processes it is meant for.
+/// A node, and the number of processes that it is meant for.
 struct Node {
   std::string name;
   int slots = 1;
@@ -26,29 +26,29 @@ struct Nodes {
   bool are_this_machine = true;  ///< there is no other
 };
 
-/// The nodes of `launch`: its hosts or its file, or else those of the allocation of Slurm, PBS, LSF or Flux that this
-/// process runs in. Local. Throws UsageError if the file cannot be read.
+/// Returns the nodes of `launch`: its hosts or its file, or else those of the allocation of Slurm, PBS, LSF or Flux
+/// that this process runs in. Local. Throws UsageError if the file cannot be read.
 Nodes nodes_of(const Launch& launch);
 
-/// Returns true if the batch system ends the job with the first of its nodes that fails, as far as can be told: Slurm
-/// does so for jobs of several nodes that were not submitted with --no-kill. Asks Slurm for the job's script, five
-/// seconds at most. Local.
+/// Returns true if the batch system is known to end the job when the first of its nodes fails: Slurm does so for jobs
+/// of several nodes that were not submitted with --no-kill. Asks Slurm for the job's script, five seconds at most.
+/// Local.
 bool may_end_with_a_node(const Nodes& nodes);
 
 /// Returns true if `node` is the machine that this process runs on. Local.
 bool is_this_machine(const Node& node);
 
-/// What `mpirun --host` takes: "node1:4,node2". Pure.
+/// Parses the argument of `mpirun --host`: "node1:4,node2". Pure.
 std::vector<Node> parse_hosts(std::string_view text);
 
-/// The text of a host file: a node a line, "node1 slots=4"; a node that is named several times has that many slots.
-/// PBS and LSF write such files. Pure.
+/// Parses a host file, which has one node per line: "node1 slots=4"; a node that is named several times has that many
+/// slots. PBS and LSF write such files. Pure.
 std::vector<Node> parse_hostfile(std::string_view text);
 
-/// The slots that Slurm gives to its nodes in turn: "3(x2),1" is 3, 3, 1. Empty for other words. Pure.
+/// Returns the slots of Slurm's nodes in order: "3(x2),1" is 3, 3, 1. Empty for other words. Pure.
 std::vector<int> parse_slurm_tasks(std::string_view text);
 
-/// The list for `mpirun --host`. Pure.
+/// Returns the list for `mpirun --host`. Pure.
 std::string host_list(const std::vector<Node>& nodes);
 
 /// Divides `nodes` between `ranks` ranks and their spares: the last `spare_nodes` nodes are for spares alone, and the

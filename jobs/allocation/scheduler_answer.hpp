@@ -6,8 +6,8 @@
 
 namespace mend::jobs {
 
-/// Returns what a command of the batch system prints, such as "squeue --noheader". It is asked for five seconds at
-/// most. Empty without an answer. `command` is a shell's line: quote what may be anything. Local.
+/// Returns the output of a command of the batch system, for example "squeue --noheader". Waits five seconds at most.
+/// Empty without an answer. `command` is a line for a shell: quote words that may contain any character. Local.
 std::string scheduler_answer(const std::string& command);
 
 }  // namespace mend::jobs

@@ -21,7 +21,7 @@
 namespace mend::jobs {
 namespace {
 
-/// Blocked while it is waited for, so that none is lost.
+/// Blocks SIGCHLD, so that no signal is lost while this process waits for it.
 sigset_t block_end_of_child() {
   sigset_t set;
   sigemptyset(&set);
@@ -34,7 +34,7 @@ sigset_t block_end_of_child() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::setsid();  // a signal for mend run's group is not for this
+  ::setsid();  // so that a signal for mend run's group does not reach it
   const int null = ::open("/dev/null", O_RDWR);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, stream);
   ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);

@@ -19,22 +19,22 @@ namespace {
 
 constexpr std::string_view started = "mend: started\n";
 
-/// A daemon that put itself into the background would end its step, and Slurm would kill it.
+/// Removes the option --daemonize: if a daemon puts itself into the background, its step ends, and Slurm kills it.
 std::string without_background(std::string command) {
   constexpr std::string_view option = " --daemonize";
   if (const auto at = command.find(option); at != std::string::npos) command.erase(at, option.size());
   return command;
 }
 
-/// What the job's shape in the environment would make srun ask for.
+/// Removes the variables of the job's shape, from which srun would take its request.
 void forget_shape_of_job() {
   for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE",
                            "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_CPU", "SLURM_MEM_PER_GPU", "SLURM_MEM_PER_NODE",
                            "SLURM_DISTRIBUTION", "SLURM_ARBITRARY_NODELIST"}) {
     ::unsetenv(name);
   }
-  // The daemon may use all that the job has on the node, whatever else runs there. Variables, because an old srun
-  // refuses options that it does not know.
+  // The daemon may use all resources of the job on the node, even if other steps run there. These are variables and not
+  // options, because an old srun refuses unknown options.
   ::setenv("SLURM_WHOLE", "1", 1);
   ::setenv("SLURM_OVERLAP", "1", 1);
 }
@@ -62,7 +62,7 @@ void forget_shape_of_job() {
   ::_exit(127);
 }
 
-/// Returns true once the node has said so, false if the stream ends before that.
+/// Returns true when the node has reported the start, false if the stream ends before that.
 bool hears_of_start(int stream) {
   std::string heard;
   std::array<char, 256> piece{};

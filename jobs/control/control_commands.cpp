@@ -36,8 +36,8 @@ struct ControlArguments {
 
 void complain(const std::exception& error) { std::fprintf(stderr, "mend: %s\n", error.what()); }
 
-/// The state of a job. Waits for processes on other machines that are asked, until they have answered or it is known
-/// that some do not.
+/// Returns the state of a job. Waits until the processes on other machines have answered, or until it is known that
+/// some do not answer.
 std::string present_state(pid_t job) {
   constexpr std::chrono::seconds patience{2};
   constexpr std::chrono::milliseconds pause{20};
@@ -76,7 +76,7 @@ int watch(pid_t job, bool as_json) {
       return ok;
     }
   }
-  return ok;  // nobody reads any more; main says so
+  return ok;  // nobody reads the output; main reports that
 }
 
 /// Shows all running jobs of the user. A job that does not answer is reported, and the others are shown.

@@ -1,5 +1,5 @@
-// How `mend status`, `mend commit` and `mend stop` communicate with the `mend run` of a job: over a UNIX socket in a
-// private folder of the user. A job is named by the process id of its mend run.
+// The communication of `mend status`, `mend commit` and `mend stop` with the `mend run` of a job, over a UNIX socket in
+// a private folder of the user. A job is named by the process id of its mend run.
 //
 //   XDG_RUNTIME_DIR/mend/4711.sock      or, without that variable, /tmp/mend-UID/4711.sock
 //   MEND_SOCKETS/4711.sock              if the user has set MEND_SOCKETS; then jobs are looked for only there
@@ -24,11 +24,11 @@
 
 namespace mend::jobs {
 
-/// The folder of this process's own socket. Makes it if it does not exist. Throws EnvironmentError if the folder
-/// belongs to another user or others can enter it. Local.
+/// Returns the folder of this process's own socket. Makes it if it does not exist. Throws EnvironmentError if the
+/// folder belongs to another user or others can enter it. Local.
 std::filesystem::path socket_folder();
 
-/// The jobs of this user whose sockets are on this machine; some of them may have ended. Local.
+/// Returns the jobs of this user whose sockets are on this machine; some of them may have ended. Local.
 std::vector<pid_t> known_jobs();
 
 /// The side of `mend run`.

@@ -25,14 +25,14 @@ double seconds_since(std::chrono::microseconds then) {
   return std::max(0.0, Seconds(in_microseconds(Clock::now()) - then).count());
 }
 
-/// The call that the process is in or waits in.
+/// Returns the call that the process is in or waits in.
 std::string where_is(const board::Slot& slot, const board::Whereabouts& now) {
   if (slot.process == board::Slot::none) return "starting";
   if (now.place == Place::none) return now.call == MpiCall::none ? "computes" : fmt::format("in {}", name_of(now.call));
   return std::string(describe(now.place));
 }
 
-/// An entry of the board, and what is known of the process beside it.
+/// An entry of the board, and other data on its process.
 struct Entry {
   const board::Slot* slot;
   bool is_gone;
@@ -85,7 +85,8 @@ auto order(const json& process) {
   return std::tuple(number("rank"), number("process"), number("pid"));
 }
 
-/// The entries of processes here, and of those elsewhere. A process may have been asked before it wrote itself.
+/// Returns the entries of processes here, and of those elsewhere. If a process was asked before it wrote its own entry,
+/// it has both, and its own is used.
 std::vector<Entry> entries_on(const board::Board& board) {
   std::vector<Entry> entries;
   std::set<int> here;
@@ -99,7 +100,7 @@ std::vector<Entry> entries_on(const board::Board& board) {
   return entries;
 }
 
-/// The living processes, and the dead ones whose rank no process has taken over yet.
+/// Returns the living processes, and the dead ones whose rank no process has taken over yet.
 json processes_in(const std::vector<Entry>& entries) {
   std::set<int> held;
   json processes = json::array();
@@ -115,7 +116,7 @@ json processes_in(const std::vector<Entry>& entries) {
   return processes;
 }
 
-/// The number of processes elsewhere that were asked and have not answered.
+/// Returns the number of processes elsewhere that were asked and have not answered.
 int awaited_on(const board::Board& board) {
   const auto slots = board.slots_elsewhere();
   return static_cast<int>(std::ranges::count_if(slots, [&](const board::SlotElsewhere* slot) {
@@ -137,7 +138,7 @@ std::string machine_text(const json& process) {
   return machine == process.end() || machine->is_null() ? "-" : machine->get<std::string>();
 }
 
-/// The width of a column for the machines of these processes; 0 if they are on one.
+/// Returns the width of a column for the machines of these processes; 0 if they are on one machine.
 std::size_t width_of_machines(const json& processes) {
   std::set<std::string> machines;
   std::size_t width = std::string_view("machine").size();

@@ -23,9 +23,9 @@ struct JobFacts {
   Clock::time_point begun;
 };
 
-/// The state of a job. That of processes on other machines is of the last look, if a process of this machine has asked
-/// them for it: "look" is its number, "awaited" how many have not answered. "launched" is the number of all processes.
-/// Local.
+/// Returns the state of a job. The state of processes on other machines comes from the last look, if a process of this
+/// machine has asked them for it: "look" is the number of that look, "awaited" the number of processes that have not
+/// answered. "launched" is the number of all processes. Local.
 nlohmann::json state_of(const JobFacts& facts, const board::Board& board);
 
 /// The same as text: a line on the job, a line on its commits, and a table of its processes. Pure.

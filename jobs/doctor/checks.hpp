@@ -12,7 +12,7 @@
 namespace mend::jobs {
 
 struct DoctorOptions {
-  std::filesystem::path mpirun;       ///< empty: there is none
+  std::filesystem::path mpirun;       ///< empty: none was found
   std::string wrong_mpirun;           ///< what is wrong with the one that MEND_MPIRUN names
   std::filesystem::path programs;     ///< the folder of `mend` and of its helper programs
   int processes = 4;                  ///< of the intended job on this machine
@@ -37,8 +37,8 @@ Findings check_network();
 Findings check_clock();
 Findings check_scheduler();
 
-/// The fastest heartbeat and time-out for a machine with this wake-up delay. The ring may not be faster than four
-/// delays, and a time-out should allow for the loss of some heartbeats. Pure.
+/// The shortest heartbeat period and time-out for a machine with this wake-up delay. The ring may not be faster than
+/// four delays, and a time-out should allow for the loss of some heartbeats. Pure.
 struct HeartbeatFloor {
   double heartbeat_ms;
   double timeout_ms;

@@ -14,7 +14,8 @@ namespace mend::jobs {
 /// Of Open MPI: major, minor, and number.
 using Release = std::array<int, 3>;
 
-/// From the first line of `mpirun --version`: "mpirun (Open MPI) 5.0.7"; {5, 0, 0} if it is not there. Pure.
+/// Returns the release in the first line of `mpirun --version`: "mpirun (Open MPI) 5.0.7"; {5, 0, 0} if the line has
+/// none. Pure.
 Release release_in(const std::string& line);
 
 struct Correction {
@@ -29,7 +30,7 @@ struct Correction {
 /// All corrections, in alphabetical order.
 std::span<const Correction> corrections();
 
-/// The corrections that are missing in the Open MPI of that release at `prefix`. Local.
+/// Returns the corrections that are missing in the Open MPI of that release at `prefix`. Local.
 std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, Release release);
 
 }  // namespace mend::jobs

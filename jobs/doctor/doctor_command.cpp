@@ -1,4 +1,4 @@
-// mend doctor: checks on this machine what fault tolerance needs.
+// mend doctor: checks whether this machine has what fault tolerance needs.
 
 #include "base/error.hpp"
 #include "jobs/commands.hpp"

@@ -1,4 +1,4 @@
-// Signals that ask a command to end, and the program that it has started.
+// Signals that ask a command to end, together with the program that it has started.
 
 #pragma once
 
@@ -23,9 +23,10 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  /// The signal that has come; nothing if none has, or none is held.
+  /// Returns the signal that has come; nothing if none has come, or none is held.
   static std::optional<int> come();
-  /// The signals that the process held before; null if none is held. For ppoll(), and for programs that it starts.
+  /// Returns the signals that the process had blocked before; null if none is held. For ppoll(), and for programs that
+  /// the process starts.
   static const sigset_t* before();
 
  private:

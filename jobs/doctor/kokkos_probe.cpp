@@ -1,4 +1,4 @@
-// Reports the Kokkos with which mend's programs are built, and whether it computes.
+// Reports the Kokkos with which mend's programs are built, and tests a computation with it.
 
 #include <Kokkos_Core.hpp>
 

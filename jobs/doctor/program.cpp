@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Adds what is there to `text`; closes the pipe when there will be no more.
+/// Adds the available output to `text`; closes the pipe at the end of the output.
 void read_into(std::string& text, Pipe& pipe) {
   std::array<char, 4096> buffer;
   const auto count = ::read(pipe.reading(), buffer.data(), buffer.size());

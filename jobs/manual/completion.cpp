@@ -22,7 +22,7 @@ void for_each_command(const Description& of, const std::string& words,
   }
 }
 
-/// What may come next after a command: commands, options, and the words that its arguments take.
+/// Returns the words that may follow a command: commands, options, and the words that its arguments take.
 std::string words_after(const Description& command) {
   std::vector<std::string> words;
   for (const Description& one : command.commands) words.push_back(one.name);
@@ -49,7 +49,7 @@ std::string bash_values(const std::string& command, const Description& described
   return cases;
 }
 
-/// Brackets and colons mean something to zsh.
+/// Escapes brackets, colons and backslashes, which are special to zsh.
 std::string zsh_text(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -59,7 +59,7 @@ std::string zsh_text(const std::string& text) {
   return escaped;
 }
 
-/// How zsh's _arguments completes a value.
+/// Returns the action by which zsh's _arguments completes a value.
 std::string zsh_action(const DescribedOption& option) {
   std::vector<std::string> words;
   for (const std::string& value : option.values) words.push_back(zsh_text(value));

@@ -1,5 +1,5 @@
-// What the command line's own description says of a command: man pages and completions are made from it, so that they
-// agree with --help. As JSON, programs that are commands too (mend simulate) say it of themselves.
+// The description of a command, taken from the parser of the command line. Man pages and completions are made from it,
+// so that they agree with --help. Programs that are also commands (mend simulate) print it as JSON.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace mend::jobs {
 
-/// The argument with which such a program prints its description as JSON.
+/// The argument with which a program of this kind prints its description as JSON.
 inline constexpr const char* describe_argument = "--mend-describe";
 
 struct DescribedOption {
@@ -20,7 +20,7 @@ struct DescribedOption {
   std::string type;                ///< of its value, as --help shows it
   bool takes_value = false;
   std::vector<std::string> values;  ///< the words that it takes, as far as --help names them: those in {} of the type
-  bool takes_list = false;          ///< of such words, separated by commas
+  bool takes_list = false;          ///< a list of these words, separated by commas
   bool takes_interfaces = false;    ///< or names of network interfaces
   std::string text;                 ///< in one line
   std::string initial;              ///< its default

@@ -23,7 +23,7 @@ int print(const std::string& text) {
   return static_cast<int>(ExitCode::ok);
 }
 
-/// What the simulations say of themselves: programs of their own, which may not be installed.
+/// Returns the descriptions that the simulations print. They are separate programs, which may not be installed.
 std::vector<Description> simulations() {
   constexpr std::chrono::seconds patience{20};
   std::vector<Description> found;

@@ -34,7 +34,7 @@ std::vector<std::string> parts_of(std::string_view list) {
   return parts;
 }
 
-/// The components of `kind` that the list chooses of those that are not fault tolerant. A list such as ^han leaves
+/// Returns the components of `kind` that the list chooses and that are not fault tolerant. A list like ^han leaves
 /// components out, so it may choose any of the others.
 std::vector<std::string> chosen_of(const std::set<std::string>& kind, const std::string& list) {
   const bool leaves_out = list.starts_with('^');
@@ -76,8 +76,9 @@ Settings settings_for(Transport transport) {
     case Transport::tcp: settings.emplace_back("btl", "self,sm,tcp"); break;
     case Transport::ofi:
       settings.emplace_back("btl", "self,sm,ofi");
-      settings.emplace_back("btl_ofi_mode", "2");  // by default it has no messages, and the first one crashes
-      // It refuses a message while it connects, and MPIX_Comm_agree loses that one: so all connect in MPI_Init.
+      settings.emplace_back("btl_ofi_mode", "2");  // by default it cannot send messages, and the first one crashes
+      // It refuses messages while it connects, and MPIX_Comm_agree loses a refused message. So all processes connect in
+      // MPI_Init.
       settings.emplace_back("mpi_preconnect_mpi", "1");
       break;
     case Transport::uct: settings.emplace_back("btl", "self,sm,uct"); break;

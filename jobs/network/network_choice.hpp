@@ -1,6 +1,6 @@
-// Which components of Open MPI carry a job's messages. Only the point-to-point layer ob1 is adapted to failures, with
-// the transports that it drives; other layers take networks over silently where they are built in. So mend names the
-// layer in every job, and refuses or warns of what the user asks for beyond that. Pure.
+// Chooses the components of Open MPI that carry a job's messages. Only the point-to-point layer ob1, with the
+// transports that it drives, is adapted to failures. Other layers take over networks silently if they are built in. So
+// mend names the layer in every job, and refuses or warns of other settings of the user. Pure.
 
 #pragma once
 
@@ -39,14 +39,14 @@ Settings settings_for(Transport transport);
 /// Returns the name of the transport's component in the library; empty if every library has it.
 std::string component_of(Transport transport);
 
-/// What the user has set of these settings, in the environment (OMPI_MCA_...) and among the options for mpirun (--mca).
+/// Returns the user's values of these settings, from the environment (OMPI_MCA_...) and the options for mpirun (--mca).
 Settings settings_of_user(const std::map<std::string, std::string>& environment,
                           const std::vector<std::string>& mpirun_options);
 
 /// The messages about the user's settings.
 struct Objections {
-  std::string refusal{};                ///< the job cannot survive failures with them; empty: it can
-  std::vector<std::string> warnings{};  ///< it may not
+  std::string refusal{};                ///< why the job cannot survive failures with them; empty: it can
+  std::vector<std::string> warnings{};  ///< why it may not survive failures
 };
 Objections objections_to(const Settings& user);
 

@@ -25,7 +25,7 @@ Members members_of(const Stripe& stripe, int ranks_per_node) {
   return members;
 }
 
-/// The smallest number of nodes whose failure kills more than `parity` ranks.
+/// Returns the smallest number of nodes whose failure kills more than `parity` ranks.
 std::size_t fewest_nodes(const Members& members, int parity) {
   std::vector<int> counts;
   for (const auto& [node, count] : members) counts.push_back(count);
@@ -112,8 +112,8 @@ double chance_with(const LosingSets& sets, int nodes, int failed) {
   return -std::expm1(sets.count * std::log1p(-std::min(each, 1 - 1e-15)));
 }
 
-/// The probability that a failure leads to data loss: other failures follow, each before the window of the last one
-/// ends.
+/// Returns the probability that a failure leads to data loss: other failures follow, each before the window of the last
+/// one ends.
 double loss_per_failure(const Scenario& scenario) {
   const LosingSets sets = losing_sets(scenario);
   const double rate = (scenario.nodes - 1) / scenario.node_mtbf.count();
@@ -141,7 +141,7 @@ struct Survival {
     }
   }
 
-  /// The mean time until a job is ended by a failure or is complete.
+  /// Returns the mean time until a job is ended by a failure or is complete.
   Seconds mean() const {
     double sum = (chance.front() + chance.back()) / 2;
     for (int i = 1; i < steps; ++i) sum += chance[static_cast<std::size_t>(i)];

@@ -1,7 +1,7 @@
 // Predicts the cost of failures for a job before it is launched. docs/planning.md derives the formulas.
 //
 // Whole nodes fail, independently of each other, at a constant rate. A node that fails is replaced by a spare node,
-// which may have failed before. The job goes back to its last commit and recovers. It ends early if no spare is left,
+// which may have failed before. The job recovers and rolls back to its last commit. It ends early if no spare is left,
 // or if nodes fail so close together that committed data is lost:
 //
 //   work | commit | work | commit | work X recovery | work | commit | ...
@@ -57,14 +57,14 @@ Forecast forecast(const Scenario& scenario, std::optional<Seconds> interval = st
 /// Returns only the overhead, for commits after each `interval`. Fast.
 double overhead_with(const Scenario& scenario, Seconds interval);
 
-/// The probability that more than `spares` of nodes + spares nodes fail within `time`.
+/// Returns the probability that more than `spares` of nodes + spares nodes fail within `time`.
 double chance_of_running_out(int nodes, int spares, Seconds node_mtbf, Seconds time);
 
-/// The probability that `failed` nodes, drawn at random, lose data if they fail within one window. Derived from the
-/// placement that the store would choose.
+/// Returns the probability that `failed` nodes, drawn at random, lose data if they fail within one window. Derived from
+/// the placement that the store would choose.
 double chance_of_loss(const Scenario& scenario, int failed);
 
-/// The smallest number of spare nodes with which the job runs out of spares with at most this probability.
+/// Returns the smallest number of spare nodes with which the job runs out of spares with at most this probability.
 int spares_for(Scenario scenario, double chance);
 
 /// The memory of a rank for other ranks' data, relative to its snapshot; and the data sent by a commit, in snapshots.

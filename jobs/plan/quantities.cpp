@@ -76,7 +76,7 @@ double parse_chance(std::string_view text) {
 std::string text_of(Seconds time) {
   constexpr std::array shown{Unit{"y", 31536e3}, Unit{"d", 86400}, Unit{"h", 3600}, Unit{"min", 60}, Unit{"s", 1}};
   for (const Unit& unit : shown) {
-    // Units are used from two of them up: 36h is more precise than 1.5d.
+    // A unit is used for values of two or more: 36h is more precise than 1.5d.
     if (time.count() >= (unit.factor > 1 ? 2 : 1) * unit.factor)
       return fmt::format("{:.3g}{}", time.count() / unit.factor, unit.name);
   }

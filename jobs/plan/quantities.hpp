@@ -19,7 +19,7 @@ double parse_size(std::string_view text);
 /// "1%" or "0.01", above 0 and below 1. Throws UsageError for anything else.
 double parse_chance(std::string_view text);
 
-/// The time in the unit that fits best; parse_time can read it.
+/// Returns the time in the unit that fits best; parse_time can read it.
 std::string text_of(Seconds time);
 std::string size_text(double bytes);
 /// "4.2 %"; "<1e-9 %" for very small probabilities.

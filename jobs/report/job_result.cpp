@@ -16,10 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What the job has written; nothing if it has not come to that, or not into a file.
+/// Returns the document that the job has written; nothing if the job has written none, or not into a file.
 std::optional<Json> written_to(const std::filesystem::path& file) {
   const Destination destination = destination_of(file);
-  if (destination.kind != Destination::Kind::file) return std::nullopt;  // a pipe would be waited for
+  if (destination.kind != Destination::Kind::file) return std::nullopt;  // reading a pipe would block
   std::ifstream in(destination.path);
   if (!in) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(in), {}};

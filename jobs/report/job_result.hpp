@@ -1,5 +1,5 @@
-// The result file of a job (mend run --result). The job's processes write it at its end, as far as they come to that.
-// The launcher adds what only it knows: how a job has ended that has failed, and the launches before the last one
+// The result file of a job (mend run --result). The job's processes write it at the end of the job, if they reach it.
+// The launcher adds the data that only it has: how a failed job has ended, and the launches before the last one
 // (--relaunch).
 
 #pragma once
@@ -26,10 +26,11 @@ class JobResult {
   /// `file`: empty if no result is wanted.
   explicit JobResult(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// The launch has ended, and another one follows. Keeps what the job has written, and removes it. Local.
+  /// Call it when a launch has ended and another one follows. Keeps the document that the job has written, and removes
+  /// the file. Local.
   void end_launch(const LaunchEnd& end);
-  /// The last launch has ended. Completes the file. A job that has finished in its only launch needs nothing added.
-  /// Returns a sentence if the file is not there or cannot be written. Local.
+  /// Call it when the last launch has ended. Completes the file, unless the job has finished in its only launch.
+  /// Returns a sentence if the file does not exist or cannot be written. Local.
   std::string end_job(const LaunchEnd& end);
 
  private:

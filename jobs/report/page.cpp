@@ -88,7 +88,7 @@ json recoveries_of(const JobRecords& job, const Timeline& timeline) {
   return recoveries;
 }
 
-/// How the launches have ended that have failed, and what the traces lack.
+/// Returns how the failed launches have ended, and what the traces lack.
 json ends_of(const JobRecords& job) {
   const json& result = job.result;
   json ends = job.gaps;

@@ -25,10 +25,10 @@ struct JobRecords {
 /// is a result, the recoveries are taken from it.
 nlohmann::json page_model(const JobRecords& job);
 
-/// The complete page.
+/// Returns the complete page.
 std::string page_of(const nlohmann::json& model);
 
-/// Returns `result` with what `timeline` tells of recoveries under local rollback, which is more than the result does.
+/// Returns `result` with the data of `timeline` on recoveries under local rollback, which is more than the result has.
 nlohmann::json with_rollbacks(nlohmann::json result, const Timeline& timeline);
 
 /// Converts a timeline to a result, for the table of `mend report` when there are only traces.

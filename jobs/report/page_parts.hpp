@@ -6,7 +6,7 @@
 
 namespace mend::jobs {
 
-/// The content of the file with this name, which must exist.
+/// Returns the content of the file with this name, which must exist.
 std::string_view page_part(std::string_view name);
 
 }  // namespace mend::jobs

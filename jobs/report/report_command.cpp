@@ -62,7 +62,7 @@ Inputs read(const std::vector<fs::path>& files) {
   return inputs;
 }
 
-/// For `option`. The files that are reported on are not overwritten.
+/// Writes the file of `option`. Refuses to overwrite the files that are reported on.
 void write(const char* option, const fs::path& file, const std::string& text, const ReportArguments& arguments) {
   std::error_code missing;
   for (const fs::path& input : arguments.files) {

@@ -158,14 +158,14 @@ json read_result(const std::filesystem::path& file) {
 
 namespace {
 
-/// A field that only some programs have; empty if it is missing.
+/// Returns the text of a field that only some programs have; empty if it is missing.
 std::string if_there(const json& result, const char* key, std::string_view format) {
   const auto value = result.find(key);
   if (value == result.end()) return "";
   return fmt::format(fmt::runtime(format), value->is_string() ? value->get<std::string>() : value->dump());
 }
 
-/// A table of the recoveries in which only some went back.
+/// Returns a table of the recoveries in which only some ranks rolled back.
 std::string rollbacks_of(const json& recoveries) {
   std::string text;
   for (const json& recovery : recoveries) {

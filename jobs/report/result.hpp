@@ -20,18 +20,18 @@ namespace mend::jobs {
 /// Reads a result file. Local. Throws UsageError if it cannot be read or is not a result.
 nlohmann::json read_result(const std::filesystem::path& file);
 
-/// The exception for a field of `file` that is missing or of another kind.
+/// Returns the exception for a field of `file` that is missing or of another type.
 UsageError not_a_result(const std::string& file, const nlohmann::json::exception& error);
 
 /// Describes the run: for each launch a line, a table with a line for each recovery, phases in milliseconds, and how it
 /// has ended if it has failed.
 std::string timeline(const nlohmann::json& result);
 
-/// The number of the launch that a result, or a recovery, is of.
+/// Returns the number of the launch that a result, or a recovery, belongs to.
 int number_of_launch(const nlohmann::json& result);
 
 /// Calls `visit` for each launch of the job, in order, with its own part of the result and its number. A job that was
-/// not launched anew (mend run --relaunch) has one, which is the whole.
+/// not launched anew (mend run --relaunch) has one launch, whose part is the whole result.
 void for_each_launch(const nlohmann::json& result,
                      const std::function<void(const nlohmann::json& launch, int number)>& visit);
 
@@ -49,13 +49,13 @@ RecoveryLine recovery_line(const nlohmann::json& recovery);
 /// The effect of a recovery under local rollback, summed over the ranks.
 struct RollbackLine {
   std::string back;                   ///< "rank 1", "rank 1, rank 3", "nobody"
-  std::int64_t version = 0;           ///< to which they went back; 0: to the beginning
+  std::int64_t version = 0;           ///< to which they rolled back; 0: to the beginning
   std::optional<std::int64_t> again;  ///< steps that they compute again; only traces tell
   std::int64_t kept = 0;              ///< steps of the others, which they do not compute again
   std::int64_t logged = 0;            ///< bytes, of all ranks
   std::int64_t most_logged = 0;       ///< of one rank
 };
-/// Returns nothing if all ranks went back.
+/// Returns nothing if all ranks rolled back.
 std::optional<RollbackLine> rollback_line(const nlohmann::json& recovery);
 /// The names of the phases, in their order in time.
 std::vector<std::string> phase_names();
@@ -63,9 +63,9 @@ std::vector<std::string> phase_names();
 /// Returns true if the result has an answer of the program that can be compared. Pure.
 bool has_answer(const nlohmann::json& result);
 
-/// The differences between `result` and `reference` in fields that should be equal: the ranks, the hash of the answer,
-/// all fields of the program, to the last bit; for the mini-apps' own results the problem, the steps, the field's hash
-/// and the norms. Empty if they agree. Deaths and times are not compared.
+/// Returns the differences between `result` and `reference` in fields that should be equal: the ranks, the hash of the
+/// answer, all fields of the program, to the last bit; for the mini-apps' own results the problem, the steps, the
+/// field's hash and the norms. Empty if they agree. Deaths and times are not compared.
 std::vector<std::string> differences(const nlohmann::json& result, const nlohmann::json& reference);
 
 }  // namespace mend::jobs

@@ -1,5 +1,5 @@
-// JSON in files that a user names. nlohmann-json copies and prints by recursion, so that values which are nested too
-// deep would end the process for lack of stack.
+// JSON in files that a user names. nlohmann-json copies and prints by recursion, so values that are nested too deep
+// would overflow the stack and end the process.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace mend::jobs {
 
-/// What mend writes is nested less than ten levels deep.
+/// The files that mend writes are nested less than ten levels deep.
 inline constexpr int deepest_json = 100;
 
 /// Parses `text`, the content of `file`. The result is discarded if that is not JSON. Throws UsageError if it is nested

@@ -67,8 +67,8 @@ std::map<int, std::int64_t> deaths_in(const std::vector<TraceEvent>& events) {
   return deaths;
 }
 
-/// The epochs into which a recovery has led. The processes that agree that the job ends mark one more, with the ranks
-/// of those that are left; nobody computes in it.
+/// Returns the epochs that began with a recovery. The processes that agree on the end of the job mark one more epoch,
+/// with the ranks of the remaining processes; no process computes in it.
 std::set<std::int64_t> recovered_epochs(const std::vector<TraceEvent>& events) {
   std::set<std::int64_t> epochs;
   for (const TraceEvent& event : events)
@@ -102,7 +102,7 @@ Lives lives_in(const std::vector<TraceEvent>& events) {
 
 // --- local rollback --------------------------------------------------------------------------------------------
 
-/// When the process had its data and began to compute in this epoch.
+/// Returns the time at which the process had its data and began to compute in this epoch.
 std::int64_t begin_of_work(const Life& life, const Mark& mark) {
   for (const TraceEvent* event : life.events) {
     const Mark* of = event->name == "restore" ? life.at(event->begin_us) : nullptr;
@@ -111,14 +111,15 @@ std::int64_t begin_of_work(const Life& life, const Mark& mark) {
   return mark.at;
 }
 
-/// What the process told of the recovery into `epoch` under local rollback.
+/// Returns the event of the process about the recovery into `epoch` under local rollback; null if it has none.
 const TraceEvent* rollback_of(const Life& life, int epoch) {
   for (const TraceEvent* event : life.events)
     if (event->name == "rollback" && event->note("epoch") == epoch) return event;
   return nullptr;
 }
 
-/// How many steps a process had computed since it last committed, or went back. Those that stay restore others.
+/// Returns how many steps a process had computed since it last committed, or rolled back. A restore of a process that
+/// stays serves other ranks, and does not count as a rollback.
 std::int64_t steps_at_end(const Life& life) {
   std::int64_t steps = 0;
   for (const TraceEvent* event : life.events) {
@@ -131,7 +132,7 @@ std::int64_t steps_at_end(const Life& life) {
   return steps;
 }
 
-/// How many steps a survivor had computed since it last committed, or went back, when it told `rollback`.
+/// Returns how many steps a survivor had computed since it last committed, or rolled back, before the event `rollback`.
 std::int64_t steps_before(const Life& life, const TraceEvent& rollback) {
   std::int64_t steps = 0;
   for (const TraceEvent* event : life.events) {
@@ -143,7 +144,7 @@ std::int64_t steps_before(const Life& life, const TraceEvent& rollback) {
   return steps;
 }
 
-/// Whoever held `rank` last before `epoch`, and has died.
+/// Returns the dead process that held `rank` last before `epoch`; null if there is none.
 const Life* predecessor_of(const Lives& lives, int rank, int epoch) {
   const Life* last = nullptr;
   for (const auto& [process, life] : lives) {
@@ -153,7 +154,8 @@ const Life* predecessor_of(const Lives& lives, int rank, int epoch) {
   return last;
 }
 
-/// The steps that a process which goes back in this epoch computes again, if not all do; nothing for all others.
+/// Returns the number of steps that a process computes again if it rolls back in this epoch under local rollback;
+/// nothing for all others.
 std::optional<std::int64_t> lost_steps(const Lives& lives, int process, const Mark& mark) {
   const Life& life = lives.at(process);
   const TraceEvent* told = rollback_of(life, mark.epoch);
@@ -165,7 +167,7 @@ std::optional<std::int64_t> lost_steps(const Lives& lives, int process, const Ma
   return before == nullptr ? 0 : steps_at_end(*before);
 }
 
-/// Who went back in the recovery into `epoch`, and what the others kept; nothing if all went back.
+/// Returns which ranks rolled back in the recovery into `epoch`, and what the others kept; null if all rolled back.
 json local_of(const Lives& lives, int epoch) {
   json local{{"version", 0}, {"back", json::array()}, {"ranks", json::array()}};
   std::map<int, json> ranks;
@@ -244,7 +246,7 @@ class Drawing {
     }
   }
 
-  /// From where it begins to compute until it has done as many steps as were lost.
+  /// Draws the time from the moment when it begins to compute until it has done as many steps as were lost.
   void draw_again(int process, const Life& life, std::size_t i) {
     const Mark& mark = life.epochs[i];
     const auto lost = lost_steps(lives_, process, mark);
@@ -335,7 +337,7 @@ std::optional<OwnRecovery> own_recovery(const Life& life, int epoch) {
   return known ? std::optional(own) : std::nullopt;
 }
 
-/// The time at which the last process had made the world of `epoch`.
+/// Returns the time at which the last process had made the world of `epoch`.
 std::int64_t begin_of(const Lives& lives, int epoch) {
   std::int64_t last = 0;
   for (const auto& [process, life] : lives)
@@ -343,7 +345,7 @@ std::int64_t begin_of(const Lives& lives, int epoch) {
   return last;
 }
 
-/// The process that takes over `rank` in `epoch` and did not have it before.
+/// Returns the process that takes over `rank` in `epoch` and did not have it before.
 std::optional<int> newcomer_at(const Lives& lives, int rank, int epoch) {
   for (const auto& [process, life] : lives) {
     const Mark* mark = life.in(epoch);
@@ -353,8 +355,8 @@ std::optional<int> newcomer_at(const Lives& lives, int rank, int epoch) {
   return std::nullopt;
 }
 
-/// The recovery as seen by the rank for which it took longest. Nothing if no rank has come through it: the processes
-/// have agreed on who was dead, and ended.
+/// Returns the recovery as seen by the rank for which it took longest. Returns nothing if no rank has completed it: the
+/// processes have agreed on the dead processes, and ended.
 std::optional<OwnRecovery> slowest_recovery(const Lives& lives, int epoch) {
   std::optional<OwnRecovery> slowest;
   for (const auto& [process, life] : lives) {

@@ -1,4 +1,4 @@
-// What happened in a job, rank by rank, according to its traces: the model of the page of `mend report --html`. Pure.
+// The events of a job, rank by rank, from its traces: the model of the page of `mend report --html`. Pure.
 //
 //   rank 0   computes |commit| computes |recovery......|restore| computes ...
 //   rank 1   computes |commit| comp X            |restore| computes ...         <- played by process 4 from here on
@@ -22,7 +22,7 @@
 
 namespace mend::jobs {
 
-/// What a process does for some time, or what happens to it at one time.
+/// An activity of a process for some time, or an event at one time.
 enum class Kind : std::uint8_t {
   computes,
   waits,  ///< as a spare

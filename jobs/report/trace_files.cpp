@@ -41,7 +41,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-/// The integer in `field` of an object, if it is in a range that can be added to.
+/// Returns the integer in `field` of an object if it is from 0 to `most`, so that additions do not overflow.
 std::optional<std::int64_t> small_integer(const json& object, const char* field, std::int64_t most = 1'000'000'000) {
   const auto found = object.is_object() ? object.find(field) : object.end();
   if (!object.is_object() || found == object.end() || !found->is_number_integer()) return std::nullopt;
@@ -61,7 +61,7 @@ void mark_launch(json& events) {
     if (event.is_object()) event["launch"] = *launch;
 }
 
-/// The event with which the file should begin, according to its name: process-3.json, process-3-launch-2.json.
+/// Returns the event with which the file should begin, from its name: process-3.json, process-3-launch-2.json.
 json first_event_of(const fs::path& file) {
   unsigned process = 0;
   unsigned launch = 1;
@@ -83,7 +83,7 @@ std::int64_t launch_of(const json& event) {
   return std::max<std::int64_t>(small_integer(event, "launch").value_or(1), 1);
 }
 
-/// How many processes and epochs a launch has, by the highest numbers in its events.
+/// The numbers of processes and epochs of a launch, from the highest numbers in its events.
 struct Numbers {
   std::int64_t processes = 0;
   std::int64_t epochs = 0;
@@ -98,7 +98,7 @@ struct Numbers {
     epochs = std::max(epochs, small_integer(notes, "epoch").value_or(-1) + 1);
   }
 
-  /// Moves the numbers of `event` behind these.
+  /// Adds these numbers to those of `event`.
   void add_to(json& event) const {
     const auto shift = [](json& object, const char* field, std::int64_t by) {
       if (const auto value = small_integer(object, field)) object[field] = *value + by;

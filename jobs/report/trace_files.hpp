@@ -26,27 +26,27 @@ struct TraceEvent {
   std::optional<std::int64_t> note(const char* which) const;
 };
 
-/// The process, and the launch, that a trace file is of.
+/// The process and the launch that a trace file belongs to.
 struct TraceFile {
   std::uint32_t process = 0;
   int launch = 1;
 };
-/// The description of a file in its first event; nothing for all other events.
+/// Returns the description of a file from its first event; nothing for all other events.
 std::optional<TraceFile> file_named_by(const nlohmann::json& event);
 
 /// Returns true if `path` is a folder, or a file that begins like a trace. Local.
 bool is_trace(const std::filesystem::path& path);
 
-/// The raw events of a trace file, or of all process-*.json in a folder. A file that is empty in a folder has the first
-/// event that it should have. Local. Throws UsageError if there are none, or if a file is not a trace.
+/// The raw events of a trace file, or of all process-*.json in a folder. For an empty file in a folder, returns the
+/// first event that it should have. Local. Throws UsageError if there are none, or if a file is not a trace.
 nlohmann::json read_trace(const std::filesystem::path& path);
 
 /// The events in the text of a complete trace file, or of one that ends anywhere. Discarded if it is neither. Throws
 /// UsageError, which names `file`, if it is nested too deep.
 nlohmann::json events_in(const std::string& text, const std::string& file);
 
-/// Joins the launches of a job that was launched anew (mend run --relaunch). The processes and epochs of each go on
-/// from the numbers of the one before it, so that they are those of one job.
+/// Joins the launches of a job that was launched anew (mend run --relaunch). The numbers of processes and epochs of
+/// each launch continue those of the launch before it, so that they are unique in the job.
 nlohmann::json joined_launches(nlohmann::json events);
 
 /// The events of mend, ordered by beginning. Other events are left out.

@@ -18,9 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-/// What the traces of one launch have told.
+/// Data from the traces of one launch.
 struct LaunchTraces {
-  std::set<std::int64_t> sizes{};  ///< with how many processes the job has begun, as each of them says
+  std::set<std::int64_t> sizes{};  ///< the initial number of processes of the job, as reported by each process
   std::set<std::uint32_t> files{};
   std::set<std::uint32_t> with_events{};
   std::set<std::uint32_t> finished{};
@@ -38,7 +38,8 @@ struct LaunchTraces {
     first_end_us = std::min(first_end_us, event.begin_us);
   }
 
-  /// An earlier job has left its traces: a process has begun after the job's end, or they contradict each other.
+  /// Returns true if an earlier job has left its traces: a process has begun after the job's end, or the traces
+  /// contradict each other.
   bool are_of_several_jobs() const { return sizes.size() > 1 || last_begin_us > first_end_us; }
 };
 

@@ -1,4 +1,5 @@
-// What is missing in the traces of a job: those of some processes, its end, or a folder of their own. Pure.
+// Finds gaps in the traces of a job: missing traces of processes, a missing end, or traces of several jobs in one
+// folder. Pure.
 
 #pragma once
 
@@ -9,9 +10,9 @@
 
 namespace mend::jobs {
 
-/// Sentences on what the raw events of all traces of a job, as read_trace() returns them, lack. Empty for the traces of
-/// one whole job. How many processes a launch has had is known from the traces that say it, or by the processes that
-/// they name.
+/// Returns sentences about gaps in the raw events of all traces of a job, as read_trace() returns them. Empty for the
+/// complete traces of one job. The number of processes of a launch comes from the traces that contain it, or from the
+/// processes that they name.
 std::vector<std::string> gaps_in(const nlohmann::json& events);
 
 }  // namespace mend::jobs

@@ -37,7 +37,7 @@ bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || s
 /// The signal that mpirun gets for `signal`. mpirun does not end a job on SIGQUIT.
 int for_mpirun(int signal) { return signal == SIGQUIT ? SIGTERM : signal; }
 
-/// Returns true if whoever has started this process has it ignore SIGHUP, as nohup does.
+/// Returns true if the parent has made this process ignore SIGHUP, as nohup does.
 bool outlives_its_terminal() {
   struct sigaction now {};
   return sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -108,7 +108,7 @@ class ErrorStream {
     while (!text.empty()) {
       const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;  // nobody reads the output
+      if (count <= 0) return;  // no process reads the output
       text.remove_prefix(static_cast<std::size_t>(count));
     }
   }
@@ -131,8 +131,8 @@ bool has_terminal() {
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
   if (!has_terminal() || outlives_its_terminal()) setpgid(0, 0);
-  // On SIGTERM mpirun ends its whole job; after SIGKILL the processes would go on without it. The guard kills it if it
-  // must.
+  // On SIGTERM mpirun ends its whole job; after SIGKILL the processes would continue without it. The guard kills it if
+  // necessary.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) raise(SIGTERM);  // the parent died before prctl
   for (const auto& [name, value] : additions) setenv(name.c_str(), value.c_str(), 1);

@@ -20,7 +20,7 @@ struct ChildEnd {
   std::optional<int> ended_by;      ///< the signal that killed the child
   std::optional<int> asked_to_end;  ///< the last of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was sent to this process
   std::set<int> passed_on{};  ///< the signals among SIGUSR1 and SIGUSR2 that were sent to this process and passed on
-  bool gave_up = false;       ///< the caller did not want it any more
+  bool gave_up = false;       ///< the caller has told it to end
   bool was_stuck = false;     ///< it did not end although it had nothing to wait for
   pid_t pid = 0;              ///< the child's process id
   bool had_children = true;   ///< the child has waited for a child of its own
@@ -39,7 +39,7 @@ struct Look {
 };
 
 /// Runs `line` with `additions` to this process's environment, and waits for its end. Meanwhile SIGINT, SIGTERM,
-/// SIGHUP, SIGUSR1 and SIGUSR2 that are sent to this process are passed on to it, and SIGQUIT as SIGTERM. (A Ctrl-C at
+/// SIGHUP, SIGUSR1 and SIGUSR2 that are sent to this process are passed on to it, and SIGQUIT as SIGTERM. (Ctrl-C at
 /// the terminal reaches it directly; without a terminal, the child has a process group of its own.) If the child was
 /// asked to end and has not after ten seconds, it is killed. Processes that it leaves behind are killed before this
 /// returns. If this process is killed, the child is told to end, and is killed after ten seconds.

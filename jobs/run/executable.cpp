@@ -31,8 +31,8 @@ namespace {
   _exit(0);
 }
 
-/// The error of execve for `file`; 0 if there is none, or if processes cannot be traced here. The child stops before
-/// the program's first instruction, and is killed; the kernel kills it also if this process dies first.
+/// Returns the error of execve for `file`; 0 if there is none, or if processes cannot be traced here. The child stops
+/// before the program's first instruction, and is killed; the kernel kills it also if this process dies first.
 int error_of_running(const std::filesystem::path& file) {
   Pipe when_traced;
   Pipe errors;
@@ -57,8 +57,8 @@ int error_of_running(const std::filesystem::path& file) {
   return has_failed ? error : 0;
 }
 
-/// The interpreter that a script names in its first line; empty if the file is not a script. In a file with DOS line
-/// ends the carriage return belongs to the name, and is shown.
+/// Returns the interpreter that a script names in its first line; empty if the file is not a script. In a file with DOS
+/// line ends the carriage return belongs to the name, and is shown.
 std::string interpreter_of(const std::filesystem::path& file) {
   std::ifstream content(file, std::ios::binary);
   std::array<char, 2> mark{};

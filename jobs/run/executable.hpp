@@ -8,8 +8,8 @@
 
 namespace mend::jobs {
 
-/// The file that is run under the name `program`: that path if it has a slash, otherwise the first executable file of
-/// that name on PATH; nothing if there is no executable file. Local.
+/// Returns the file that is run under the name `program`: that path if it has a slash, otherwise the first executable
+/// file of that name on PATH; nothing if there is no executable file. Local.
 std::optional<std::filesystem::path> find_program(const std::string& program);
 
 /// Returns a sentence on what prevents the system from running `file`, called `name` in it; empty if there is no

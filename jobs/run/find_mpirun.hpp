@@ -9,9 +9,9 @@ namespace mend::jobs {
 /// Returns true if this is an executable file. Local.
 bool runnable(const std::filesystem::path& file);
 
-/// The mpirun to use: the one that MEND_MPIRUN names, otherwise the one of the MPI with which mend was built, otherwise
-/// the first on PATH. Local. Throws UsageError if MEND_MPIRUN does not name the mpirun of an Open MPI 5 or later, and
-/// EnvironmentError if there is no mpirun.
+/// Returns the mpirun to use: the one that MEND_MPIRUN names, otherwise the one of the MPI with which mend was built,
+/// otherwise the first on PATH. Local. Throws UsageError if MEND_MPIRUN does not name the mpirun of an Open MPI 5 or
+/// later, and EnvironmentError if there is no mpirun.
 std::filesystem::path find_mpirun();
 
 }  // namespace mend::jobs

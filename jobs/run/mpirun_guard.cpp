@@ -26,7 +26,7 @@ void close_all_but(int first, int second) {
   ::close_range(high + 1, ~0U, 0);
 }
 
-/// The program's processes do not all end when mpirun does.
+/// Some of the program's processes may not end when mpirun does.
 void kill_descendants_of(pid_t process) {
   for (const pid_t child : children_of(process)) {
     kill_descendants_of(child);
@@ -35,8 +35,8 @@ void kill_descendants_of(pid_t process) {
 }
 
 [[noreturn]] void stand_guard(int launcher, int mpirun, pid_t number, std::chrono::milliseconds patience) {
-  ::setsid();  // what is typed at the terminal is for the job
-  // Another name: who kills all that is called mend does not mean this.
+  ::setsid();  // signals of the terminal are for the job
+  // It has another name, so that a command that kills all processes named mend does not kill it.
   ::prctl(PR_SET_NAME, "mpirun-guard");
   close_all_but(launcher, mpirun);
   const auto ended = [](const pollfd& process) { return process.revents != 0; };

@@ -27,7 +27,7 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
   if (launch.number > 1) environment.emplace(launch::number_variable, std::to_string(launch.number));
   if (launch.restarts) environment.emplace(launch::restart_variable, "1");
   if (root) {
-    // The user has chosen to be root; in containers there is often no other way.
+    // Allows mpirun to run as root, because in containers there is often no other user.
     environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");
     environment.emplace("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
@@ -49,7 +49,7 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   };
   append({"--with-ft", "ulfm"});
   append({"--map-by", "slot:OVERSUBSCRIBE"});  // without "slot", all processes start on the first node
-  set("mpi_event_tick_rate", "100");           // microseconds until MPI hears of a death, instead of 10 ms
+  set("mpi_event_tick_rate", "100");           // microseconds until MPI learns of a death, instead of 10 ms
   for (const auto& [name, value] : settings_for(launch.network.transport)) set(name, value);
   // The default algorithm may hide a failure behind MPI_SUCCESS.
   set("coll_tuned_use_dynamic_rules", "1");

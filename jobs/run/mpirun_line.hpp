@@ -12,7 +12,7 @@
 
 namespace mend::jobs {
 
-/// What the user wants to launch.
+/// The launch that the user wants.
 struct Launch {
   int ranks = 1;                              ///< size of the application's communicator
   int spares = 0;                             ///< processes that wait, in addition to the ranks
@@ -36,12 +36,12 @@ struct Launch {
 
 using Environment = std::map<std::string, std::string>;
 
-/// The variables that `launch` needs in the environment of mpirun and of every process. `status_file`: where processes
-/// on this node report how far they have come (base/telemetry/job_status.hpp). `terminal`: standard output is a
+/// Returns the variables that `launch` needs in the environment of mpirun and of every process. `status_file`: where
+/// processes on this node report their progress (base/telemetry/job_status.hpp). `terminal`: standard output is a
 /// terminal; the processes cannot see that, because mpirun gives each a pseudo-terminal. Local.
 Environment job_environment(const Launch& launch, const std::filesystem::path& status_file, bool terminal, bool root);
 
-/// The command line. `environment`: the result of job_environment, for the processes on other nodes. Local.
+/// Returns the command line. `environment`: the result of job_environment, for the processes on other nodes. Local.
 std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const Launch& launch,
                                      const Environment& environment);
 

@@ -38,7 +38,7 @@ bool line_noise(std::string_view line) {
   if (impatience(line)) return true;
   if (contains(line, " more process") && contains(line, "sent help message help-opal-shmem-mmap.txt / sys call fail"))
     return true;
-  // From libevent in a process that has closed all its descriptors, without end. mend says that in a sentence.
+  // From libevent, without end, in a process that has closed all its descriptors. mend reports that in a sentence.
   if (line.starts_with("[warn] epoll_wait: Bad file descriptor")) return true;
   // From libevent in mpirun, when it learns of a death after it has closed the streams of the dead process.
   if (line.starts_with("[warn] Epoll ") && line.ends_with("Bad file descriptor")) return true;

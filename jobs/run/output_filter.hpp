@@ -1,4 +1,4 @@
-// Filters Open MPI's standard error: known texts without use to the user are left out, everything else passes
+// Filters Open MPI's standard error: known texts that are of no use to the user are left out, all other output passes
 // unchanged.
 //
 // The texts are of two kinds, each seen in runs without problems:

@@ -17,7 +17,7 @@ namespace {
 
 int slots_of(const std::vector<Node>& nodes) { return slots_of_last(nodes, static_cast<int>(nodes.size())); }
 
-/// The largest number of spare nodes, up to `wanted`, that leaves slots for all ranks on the other nodes.
+/// Returns the largest number of spare nodes, up to `wanted`, that leaves slots for all ranks on the other nodes.
 int possible_spare_nodes(const std::vector<Node>& nodes, int ranks, int wanted) {
   const auto fits = [&](int spare) { return slots_of(nodes) - slots_of_last(nodes, spare) >= ranks; };
   int spare = std::min(wanted, static_cast<int>(nodes.size()));
@@ -25,7 +25,7 @@ int possible_spare_nodes(const std::vector<Node>& nodes, int ranks, int wanted) 
   return spare;
 }
 
-/// Returns true if some of the processes come on this machine: mpirun fills the nodes in their order.
+/// Returns true if some of the processes run on this machine: mpirun fills the nodes in their order.
 bool come_here(const std::vector<Node>& nodes, int processes) {
   for (const Node& node : nodes) {
     if (processes <= 0) return false;
@@ -111,7 +111,7 @@ bool leave_out(const std::vector<std::string>& lost, Launch& launch, Nodes& node
 std::string daemon_agent(const Launch& launch) {
   constexpr std::string_view parameter = "plm_ssh_agent";
   const auto first = [](const std::string& agents) { return agents.substr(0, agents.find(':')); };
-  // The last of several counts, as for mpirun.
+  // The last of several options counts, as for mpirun.
   const auto& options = launch.mpirun_options;
   const auto named = std::find(options.rbegin(), options.rend(), parameter);
   if (named != options.rend() && named != options.rbegin()) return first(*std::prev(named));

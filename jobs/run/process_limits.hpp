@@ -1,5 +1,5 @@
-// The number of processes that this machine allows a job. Checked before the launch, because a launch that reaches a
-// limit half-way ends with error messages about other things.
+// Checks the number of processes that this machine allows a job. The check comes before the launch, because a launch
+// that reaches a limit half-way ends with misleading error messages.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct ProcessLimits {
 /// Local.
 ProcessLimits process_limits();
 
-/// A sentence on why this number of processes of a job cannot be started; empty if they can. Pure.
+/// Returns a sentence that says why this number of processes of a job cannot be started; empty if it can. Pure.
 std::string objection_to(long processes, const ProcessLimits& limits);
 
 }  // namespace mend::jobs

@@ -50,7 +50,7 @@ namespace {
 
 struct RunArguments {
   Launch launch;
-  std::string spares = "0";  // as the user has typed it
+  std::string spares = "0";  // as typed by the user
   std::string mpirun_options;
   std::optional<int> start_limit_seconds;  // nothing: usual_start_limit
   int start_tries = 3;
@@ -105,7 +105,7 @@ void check(const Launch& launch) {
   if (const std::string& wanted = launch.network.interfaces; !wanted.empty()) {
     const std::string objection = transport::objection_to_network(wanted);
     if (!objection.empty()) throw UsageError(fmt::format("--network {}: {}", wanted, objection));
-    // Of several machines, each may have another one of them.
+    // With several machines, each needs only one of the networks in the list.
     for (const std::string& one : all_here(launch) ? CLI::detail::split(wanted, ',') : std::vector{wanted}) {
       const std::string obstacle = transport::obstacle_to_network(one);
       if (!obstacle.empty()) throw UsageError(fmt::format("--network {}: {}", one, obstacle));
@@ -209,7 +209,7 @@ struct Launched {
   std::vector<EarlyCrash> crashes{};
   bool has_disk = false;  ///< true also if unknown, because its processes are on other nodes
   bool was_asked_to_leave = false;
-  std::string reason{};  ///< why it has failed, as a process or the launcher says it
+  std::string reason{};  ///< why it has failed, as reported by a process or the launcher
 
   /// Returns true if so many processes died that only a new launch can continue.
   bool has_lost_too_much() const {
@@ -247,14 +247,14 @@ std::optional<Clock::time_point> time_to_leave(const RunArguments& arguments) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::clamp(*limit - margin, Seconds{0}, longest));
 }
 
-/// The board also needs places for processes that are started later, for the ranks of the dead.
+/// The board also needs places for processes that are started later to take over ranks.
 std::size_t places_on_board(const Launch& launch) { return 4 * static_cast<std::size_t>(launch.processes()) + 64; }
 
 std::string answer_to_request(bool taken, const std::string& sentence) {
   return nlohmann::json{{"taken", taken}, {"sentence", sentence}}.dump();
 }
 
-/// The answer to mend status, mend commit and mend stop.
+/// Returns the answer to mend status, mend commit and mend stop.
 std::string answer_to(const std::string& question, const JobFacts& facts, const board::Board& board,
                       JobRequests& requests) {
   if (question == "status") return json_text(state_of(facts, board)) + "\n";
@@ -296,7 +296,7 @@ bool expects_sigterm(const Launch& launch) {
          std::ranges::any_of(launch.program, [](const std::string& word) { return word.starts_with("--mend-disk"); });
 }
 
-/// Listens for these questions. If that is not possible, the job runs without.
+/// Listens for these questions. If that is not possible, the job runs without the socket.
 std::unique_ptr<JobSocket> listen(pid_t job, JobSocket::Answer answer) {
   try {
     return std::make_unique<JobSocket>(job, std::move(answer));
@@ -345,7 +345,7 @@ Launched launch_once(const RunArguments& arguments, const std::filesystem::path&
   return launched;
 }
 
-/// Returns true if a new launch has the same input. Reports it if not.
+/// Returns true if a new launch has the same input. Otherwise reports that.
 bool can_be_read_again(const RepeatableInput& input) {
   if (input.rewind()) return true;
   fmt::print(
@@ -355,7 +355,7 @@ bool can_be_read_again(const RepeatableInput& input) {
   return false;
 }
 
-/// Returns true if a new launch can continue from disk. Reports it if only the disk is missing.
+/// Returns true if a new launch can continue from disk. Reports if only the disk is missing.
 bool goes_on_from_disk(const Launched& launched) {
   if (!launched.has_lost_too_much()) return false;
   if (!launched.has_disk)
@@ -363,7 +363,7 @@ bool goes_on_from_disk(const Launched& launched) {
   return launched.has_disk;
 }
 
-/// Leaves the nodes that are lost out of the next launch. Returns false if there is none left.
+/// Removes the lost nodes from the next launch. Returns false if no node is left.
 bool leave_out_lost_nodes(Launch& launch, Nodes& nodes) {
   constexpr auto patience = std::chrono::seconds(10);
   if (all_here(launch) || nodes.list.empty()) return true;
@@ -431,7 +431,7 @@ bool has_open_quote(std::string_view text) {
 
 int run(RunArguments& arguments) {
   Launch& launch = arguments.launch;
-  // Also without a limit to which the margin belongs, and with --dry-run.
+  // Checks both times, also a margin without a limit, and also with --dry-run.
   for (const std::string& time : {arguments.time_limit, arguments.time_margin})
     if (!time.empty()) parse_time(time);
   launch.spares = spares_for(arguments.spares, launch.ranks);
@@ -479,7 +479,7 @@ int run(RunArguments& arguments) {
     const Launched launched = launch_once(arguments, mpirun, leave_at);
     if (relaunched < arguments.relaunches && goes_on_from_disk(launched) && can_be_read_again(input)) {
       tell(launched.verdict);
-      const LaunchEnd end = end_of(launch, launched);  // which has its own number of spares
+      const LaunchEnd end = end_of(launch, launched);  // end_of uses the number of spares of this launch
       if (!leave_out_lost_nodes(launch, nodes)) {
         tell_of_result(result.end_job(end));
         return launched.verdict.exit_code;

@@ -9,14 +9,14 @@
 
 namespace mend::jobs {
 
-/// Inside a job of Slurm: the remaining time, from SLURM_JOB_END_TIME, or otherwise from squeue, which has five seconds
-/// to answer. Nothing outside of Slurm, without a limit, or without an answer. Local.
+/// Returns the remaining time inside a job of Slurm, from SLURM_JOB_END_TIME, or otherwise from squeue, which has five
+/// seconds to answer. Returns nothing outside of Slurm, without a limit, or without an answer. Local.
 std::optional<Seconds> time_left_in_allocation();
 
-/// Parses squeue's format: "1-02:03:04", "02:03:04", "03:04". Nothing for other words ("UNLIMITED"). Pure.
+/// Parses squeue's format: "1-02:03:04", "02:03:04", "03:04". Returns nothing for other words ("UNLIMITED"). Pure.
 std::optional<Seconds> parse_slurm_time(std::string_view text);
 
-/// The time before its end at which a job with the limit `limit` is asked to leave: a minute, or a tenth of a short
+/// Returns how long before its end a job with the limit `limit` is asked to leave: a minute, or a tenth of a short
 /// limit. Pure.
 Seconds usual_margin(Seconds limit);
 

@@ -40,7 +40,7 @@ Verdict judge_mpirun_alone(int exit_code) {
   return {exit_code, fmt::format("the job ended with exit code {}, as it does when mpirun cannot run it", exit_code)};
 }
 
-/// How far the processes had come when the job was ended because they had not all met. None has died.
+/// Describes the progress of the processes when the job was ended because they had not all met. None has died.
 std::string progress_of_start(const Reports& reports, int processes) {
   if (reports.running == 0)
     return fmt::format("{} of {} came to mend::run, and none came through MPI_Init", reports.started, processes);
@@ -48,7 +48,7 @@ std::string progress_of_start(const Reports& reports, int processes) {
   return fmt::format("{} of {} came through MPI_Init", reports.running, processes);
 }
 
-/// Tells a start that is slow from one that is stuck, by whether it still made progress in its last quarter.
+/// Distinguishes a slow start from a stuck one: a slow start still made progress in its last quarter.
 std::string describe_start(const Reports& reports, int processes, const LauncherView& view) {
   const std::string progress = progress_of_start(reports, processes);
   const Seconds lately = Seconds(view.start_limit) / StartWatch::late_part;
@@ -81,8 +81,8 @@ Verdict judge_start(const ChildEnd& mpirun, const Reports& reports, int processe
           true};
 }
 
-/// For a job that has finished successfully: the processes that others have killed after its end; empty if there is
-/// none.
+/// For a job that has finished successfully: returns a sentence about the processes that others have killed after its
+/// end; empty if there is none.
 std::string tell_killed(const Reports& reports, const LauncherView& view) {
   std::vector<pid_t> killed = reports.not_left();
   std::erase_if(killed, [&](pid_t process) { return view.killed_at_end.contains(process); });
@@ -91,8 +91,8 @@ std::string tell_killed(const Reports& reports, const LauncherView& view) {
                      reports.names_of(killed), killed.size() == 1 ? "was" : "were");
 }
 
-/// The signal that was sent to `mend run`, passed on by mpirun, and that has ended the processes; nothing if they ended
-/// in another way. Programs that handle SIGUSR1 and SIGUSR2 continue.
+/// Returns the signal that was sent to `mend run`, was passed on by mpirun, and has ended the processes; nothing if
+/// they ended in another way. Programs that handle SIGUSR1 and SIGUSR2 continue.
 std::optional<int> ended_by_what_was_passed_on(const ChildEnd& mpirun) {
   const int signal = mpirun.exit_code - signal_base;
   return mpirun.passed_on.contains(signal) ? std::optional(signal) : std::nullopt;
@@ -116,10 +116,10 @@ Verdict judge_without_end(const ChildEnd& mpirun, const Reports& reports, int pr
   const bool some_did_not_run = reports.started > reports.running && reports.running < processes;
   if (a_process_returned(code) && some_did_not_run && !reports.quit_with.contains(code))
     return judge_start(mpirun, reports, processes, view);
-  // The arguments were wrong, and the program has reported that before it came to mend::run.
+  // The arguments were wrong, and the program has reported that before it called mend::run.
   const bool may_have_told = reports.loaded > 0 || !view.all_here;
   if (code == usage && reports.started == 0 && may_have_told) return {usage, ""};
-  // What processes return does not end a job that runs: the others recover, and agree on an end.
+  // The exit of a process does not end a running job: the others recover, and agree on an end.
   if (a_process_returned(code) && view.all_here && reports.running >= processes && !reports.quit_with.contains(code)) {
     return {code, fmt::format("mpirun has ended the running job, with exit code {}: it was sent a signal, or failed; "
                               "signals to mend run end a job in order",

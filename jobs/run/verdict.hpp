@@ -4,7 +4,7 @@
 // killed. The status file (base/telemetry/job_status.hpp) adds the missing information, but only for processes on this
 // node. The rules are:
 //
-//   - a process has called MPI_Abort: that ends the job, whatever the others do;
+//   - a process has called MPI_Abort: that ends the job, even if other processes report an end;
 //   - the processes reported a common end: its code counts, unless one of them then exited with an error of its own. A
 //     process that exits before counts as dead like any other, although mpirun returns its code;
 //   - a process reported an error of its own after that end: the job has failed;
@@ -13,7 +13,7 @@
 //   - every process of the job reported its start here, and none its end: the job has not finished, whatever mpirun
 //     returns;
 //   - processes crashed before the job had begun: that is the program's fault, even if others waited for them;
-//   - processes of the program were loaded here, and none either started or exited: they were killed before that;
+//   - processes of the program were loaded here, and none started or exited: they were killed before that;
 //   - processes started, and not all of them came through MPI_Init: mpirun's code comes from the MPI library, which
 //     ends the processes that a death there has cut off;
 //   - some processes run on other nodes, or the program does not use mend: only mpirun's exit code is known.

@@ -25,7 +25,7 @@ std::string hours_minutes_seconds(Seconds time) {
   return fmt::format("{:02}:{:02}:{:02}", hours, minutes, seconds);
 }
 
-/// For batch systems that mend run does not ask for the limit itself.
+/// Returns the option for the time limit, for batch systems that mend run does not ask for it.
 std::string limit_of(const JobDescription& job) {
   return fmt::format(" --time-limit {:.0f}s", std::ceil(job.time_limit.count()));
 }
@@ -37,7 +37,7 @@ std::string run_line(const JobDescription& job, std::string_view where) {
       job.spare_nodes > 0 ? fmt::format("--spare-nodes {}", job.spare_nodes) : fmt::format("--spares {}", job.spares);
   std::string line = fmt::format("mend run -n {} {}{} --", job.ranks, spares, where);
   const std::string disk = job.disk.empty() ? "" : " --mend-disk " + shell_quoted(job.disk.string());
-  bool has_dashes = false;  // of the program: what comes after them is not for mend
+  bool has_dashes = false;  // of the program: the words after them are not for mend
   for (const std::string& word : job.program) {
     if (word == "--" && !std::exchange(has_dashes, true)) line += disk;
     line += " " + shell_quoted(word);
@@ -45,7 +45,7 @@ std::string run_line(const JobDescription& job, std::string_view where) {
   return line + (has_dashes ? "" : disk);
 }
 
-/// The same, where more comes after it: a SIGTERM for the script alone would end that.
+/// The same for a script with more commands after it, which a SIGTERM for the script alone would end.
 std::string run_line_and_wait(const JobDescription& job, std::string_view where) {
   return run_line(job, where) + R"( &
 run=$!
@@ -66,7 +66,7 @@ std::string optional_line(std::string_view prefix, const std::string& value) {
   return value.empty() ? "" : fmt::format("{}{}\n", prefix, value);
 }
 
-/// For exit codes 3 and 4: the committed data is on disk, and another launch continues from it.
+/// Returns the lines for exit codes 3 and 4: the committed data is on disk, and another launch continues from it.
 std::string requeue_lines(std::string_view count, int most, std::string_view command) {
   return fmt::format(
       R"(# 3: too many processes died to continue in place. 4: the job left before its time limit. The next launch goes on from the disk.
@@ -95,7 +95,7 @@ fi
                      job.requeues);
 }
 
-/// Slurm ends a script that it requeues; if the script ended by itself, its exit code would be taken for the job's.
+/// Slurm ends a script that it requeues; if the script ended by itself, its exit code would become the job's exit code.
 constexpr std::string_view until_it_is_ended = " && sleep 60";
 
 std::string slurm(const JobDescription& job) {

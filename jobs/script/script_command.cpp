@@ -17,7 +17,7 @@ namespace {
 struct ScriptArguments {
   std::string scheduler;
   std::string time_limit = "1h";
-  std::string spares = "0";  // as the user has typed it
+  std::string spares = "0";  // as typed by the user
   JobDescription job;
 };
 

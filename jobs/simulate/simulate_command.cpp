@@ -41,7 +41,7 @@ const std::vector<Preset>& presets() {
   return all;
 }
 
-/// The output of the simulation, without spaces at the ends of lines and without empty lines at its end.
+/// Returns the output of the simulation, without spaces at the ends of lines and without empty lines at its end.
 std::string printed_by(const Preset& preset) {
   std::string line = shell_quoted(program_simulating(preset.words.front()).string());
   for (std::size_t i = 1; i < preset.words.size(); ++i) line += " " + shell_quoted(preset.words[i]);

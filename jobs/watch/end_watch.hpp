@@ -1,10 +1,10 @@
-// Watches the end of a job, after its processes have agreed on it and watch each other no more.
+// Watches the end of a job, after its processes have agreed on it and no longer watch each other.
 //
 // A process that stops or hangs now, in MPI_Finalize for instance, would keep mpirun waiting without end although the
 // result exists. So the launcher kills processes of its machine that linger. After `limit` it kills those that are
 // stopped, because the others may only be waiting for them. After the same time again, or if none is stopped, it kills
-// all. If mpirun has not ended after the same time once more, processes on other nodes linger, and the launcher has
-// mpirun end them.
+// all that linger. If mpirun has not ended after the same time once more, processes on other nodes linger, and the
+// launcher makes mpirun end them.
 //
 // A program may take any time after mend's part: a process there counts as lingering only if it is stopped. After
 // `limit` the user is told, once, that the launcher waits for it.

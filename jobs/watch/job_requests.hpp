@@ -16,9 +16,9 @@ namespace mend::jobs {
 /// The requests to one launch.
 class JobRequests {
  public:
-  /// What is known of the job before its processes have begun.
+  /// The data known about the job before its processes have begun.
   struct Expected {
-    bool is_here = true;         ///< processes of it come on this machine
+    bool is_here = true;         ///< some of its processes run on this machine
     bool heeds_sigterm = false;  ///< by its options, SIGTERM is a request to leave
   };
 
@@ -34,9 +34,9 @@ class JobRequests {
   bool heed(int signal);
   /// Returns false if no process of the job has seen the request yet. Local.
   bool ask_to_leave(board::Leave why);
-  /// Returns true if no process of the job comes on this machine, but mpirun can ask others to leave. Local. Where some
-  /// come, they are waited for: as long as its daemons on other nodes are not connected, mpirun ends the job on a
-  /// signal that it cannot pass on.
+  /// Returns true if no process of the job runs on this machine, but mpirun can ask others to leave. Local. If some
+  /// will run here, the request waits for them: as long as its daemons on other nodes are not connected, mpirun ends
+  /// the job on a signal that it cannot pass on.
   bool is_passed_on() const { return !expected_.is_here && board_.slots().empty(); }
   bool ask_for_version();
   /// Asks for the state of processes on other machines. Returns the number of the look; 0 if no process is here that
@@ -45,7 +45,7 @@ class JobRequests {
 
   /// Returns true if a process of the job that handles requests is on this machine. Local.
   bool is_heard() const;
-  /// What the job does about its disk, as far as it has begun. Local.
+  /// Returns the state of the job's checkpoints on disk, from the processes that have begun. Local.
   DiskUse disk() const;
   /// Returns true if the job was asked to leave.
   bool leaves() const;

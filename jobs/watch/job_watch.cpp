@@ -163,7 +163,7 @@ void JobWatch::tell_of_leftovers(const Children& own, bool over) {
       fmt::join(names, ", process ")));
 }
 
-/// Returns true once for each time that they are stopped, when that has lasted for long.
+/// Returns true once for each long stop, when it has lasted for `long_stopped`.
 bool JobWatch::is_to_tell(Stopped& stopped, bool now) const {
   if (!now) {
     stopped = {};
@@ -173,7 +173,8 @@ bool JobWatch::is_to_tell(Stopped& stopped, bool now) const {
   return now_ - *stopped.since >= long_stopped && !std::exchange(stopped.told, true);
 }
 
-/// Nobody else is left to report it. Processes that are stopped one by one are taken for hanging by the others.
+/// Reports a stopped mpirun, and a stop of all processes, because no other process can report it. If only some are
+/// stopped, the others treat them as hanging.
 void JobWatch::tell_of_stopped(pid_t mpirun) {
   if (is_to_tell(mpirun_stopped_, mpirun_stopped_.told || condition_of(mpirun) == Condition::stopped)) {
     say(fmt::format(
@@ -182,7 +183,7 @@ void JobWatch::tell_of_stopped(pid_t mpirun) {
         mpirun, long_stopped.count() / 1000, mpirun));
   }
   bool some_are_stopped = false;
-  bool some_run = false;  // the first that does is enough: this is asked again and again
+  bool some_run = false;  // the first running process is enough: this runs often
   for (auto stage = reports_.stages.begin(); stage != reports_.stages.end() && !some_run; ++stage) {
     const Condition condition = condition_of(stage->first);
     some_are_stopped = some_are_stopped || condition == Condition::stopped;

@@ -38,19 +38,19 @@ class JobWatch {
   /// Reads the last reports. Local.
   void read();
 
-  /// Returns true if a process was lost before all were introduced, and the others could not go on. Nothing has been
+  /// Returns true if a process was lost before all were introduced, and the others could not continue. Nothing has been
   /// computed yet, so the launch may be repeated.
   bool lost_at_start() const { return lost_at_start_; }
-  /// Returns true if that process was stopped and was killed for it.
+  /// Returns true if a process was killed at the start because it was stopped.
   bool killed_at_start() const { return killed_at_start_; }
-  /// Returns true if mpirun was stopped for long, which was said.
+  /// Returns true if mpirun was stopped for long, and this was reported.
   bool told_of_stopped_mpirun() const { return mpirun_stopped_.told; }
-  /// The processes that this one has killed at the end.
+  /// Returns the processes that this one has killed at the end.
   const std::set<pid_t>& killed_at_end() const { return killed_at_end_; }
-  /// The number of processes that had been lost when the job was given up because not all were introduced; nothing if
-  /// processes may have been on other machines.
+  /// Returns the number of processes that had been lost when the job was given up because not all were introduced;
+  /// nothing if processes may have been on other machines.
   std::optional<int> lost_at_limit() const { return lost_at_limit_; }
-  /// The number of reports in the last quarter of the time until then.
+  /// Returns the number of reports in the last quarter of the time until then.
   std::size_t late_reports() const { return late_reports_; }
 
  private:

@@ -25,7 +25,7 @@ std::string name_of(pid_t process);
 /// have been waited for. Local.
 bool has_waited_for_children(pid_t process);
 
-/// The children of a process, including those that have ended and were not waited for. Local.
+/// Returns the children of a process, including those that have ended and were not waited for. Local.
 std::vector<pid_t> children_of(pid_t parent);
 
 /// Returns true if `process` is a descendant of `ancestor`. Local.

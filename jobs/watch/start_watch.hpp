@@ -30,9 +30,9 @@ struct StartLimits {
   std::chrono::milliseconds stopped{1'000};
 };
 
-/// The limit if the user gives none: a minute, or two seconds for each process of a core, if that is longer. `cores`:
-/// of the machine that has all `processes`; nothing if they are on several machines. The start of 136 processes took 25
-/// s on 2 cores, and that of 208 more than a minute. Pure.
+/// Returns the limit if the user gives none: a minute, or two seconds for each process of a core, if that is longer.
+/// `cores`: of the machine that has all `processes`; nothing if they are on several machines. The start of 136
+/// processes took 25 s on 2 cores, and that of 208 more than a minute. Pure.
 std::chrono::seconds usual_start_limit(int processes, std::optional<int> cores);
 
 /// The launcher's observations at one time.
@@ -52,7 +52,7 @@ class StartWatch {
   struct Decision {
     Step step = Step::wait;
     std::vector<pid_t> kill{};
-    bool tell_none_came = false;   ///< that none has come to mend::run; once
+    bool tell_none_came = false;   ///< report that none has called mend::run; once
     std::size_t late_reports = 0;  ///< of give_up: the reports that came in the last quarter of the limit
   };
 

@@ -110,7 +110,7 @@ class Reader {
     if (long epoch = 0; words >> epoch) ended_in_.insert(epoch);
   }
 
-  /// In the epoch that is said after the process.
+  /// Takes an error in the epoch that the line names after the process.
   void erred(std::istringstream& words) {
     pid_t process = 0;
     long epoch = none;

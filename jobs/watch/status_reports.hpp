@@ -15,7 +15,7 @@
 
 namespace mend::jobs {
 
-/// A process that has exited before it came to the point where the others wait for it.
+/// A process that has exited before it reached the point where the others wait for it.
 struct Skipped {
   int exit_code = 0;
   pid_t parent = 0;
@@ -66,8 +66,8 @@ struct Reports {
   std::vector<EarlyCrash> early_crashes{};
   int erred = 0;                 ///< processes with an error in mend's part when the end was decided, or after
   std::optional<int> aborted{};  ///< the code of the first process that has called MPI_Abort, or ended the job like it
-  std::string why_aborted{};     ///< what that process has said; empty for MPI_Abort
-  bool said = false;             ///< a process has told the user why the job does not begin, or why it ends
+  std::string why_aborted{};     ///< the reason that this process has given; empty for MPI_Abort
+  bool said = false;             ///< a process has printed why the job does not begin, or why it ends
   std::string reason{};          ///< that reason, as the first has told it
   std::string unsaid{};          ///< that reason, from processes that left the message to another one
   std::map<pid_t, Stage> stages{};  ///< of the processes on this machine
@@ -77,7 +77,8 @@ struct Reports {
   /// program do not count.
   const Skipped* skipped_by_child_of(pid_t launcher) const;
 
-  /// The processes of this machine that had left mend's part and did not exit. When the job is over, they were killed.
+  /// Returns the processes of this machine that had left mend's part and did not exit. If the job is over, they were
+  /// killed.
   std::vector<pid_t> not_left() const;
   /// "process 1 (rank 1), process 2 (rank 0)", or "12 processes" if there are many. Only for this machine.
   std::string names_of(const std::vector<pid_t>& processes) const;

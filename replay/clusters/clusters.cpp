@@ -29,7 +29,7 @@ std::optional<int> rank_in(std::string_view text) {
   return rank;
 }
 
-/// "3" or "3-5"; nothing if it is neither.
+/// Reads "3" or "3-5"; returns nothing for any other text.
 std::optional<std::pair<int, int>> range_in(std::string_view text) {
   const auto dash = text.find('-');
   const std::optional<int> first = rank_in(trimmed(text.substr(0, dash)));

@@ -12,7 +12,7 @@ namespace {
 
 using Pair = std::pair<int, int>;  // of clusters, the lower first
 
-/// What each two clusters send each other.
+/// Returns the number of bytes that each pair of clusters send each other.
 std::map<Pair, std::uint64_t> between(const Clusters& clusters, const TrafficMatrix& traffic) {
   std::map<Pair, std::uint64_t> sums;
   const std::size_t ranks = clusters.size();
@@ -33,7 +33,7 @@ bool merge_pairs(Clusters& clusters, const TrafficMatrix& traffic, int most) {
   for (const auto& [pair, bytes] : between(clusters, traffic))
     if (sizes[pair.first] + sizes[pair.second] <= most) pairs.emplace_back(pair, bytes);
   std::ranges::stable_sort(pairs, std::ranges::greater{}, &std::pair<Pair, std::uint64_t>::second);
-  std::map<int, int> merged;  // into which each goes
+  std::map<int, int> merged;  // by cluster: the cluster into which it is merged
   for (const auto& [pair, bytes] : pairs) {
     if (merged.contains(pair.first) || merged.contains(pair.second)) continue;
     merged[pair.first] = pair.first;
@@ -77,7 +77,7 @@ ClusterPrice price_of(const Clusters& clusters, const TrafficMatrix& traffic) {
 
 Clusters clusters_by_traffic(const TrafficMatrix& traffic, int ranks, int most) {
   const Clusters single = single_ranks(ranks);
-  constexpr double worth_it = 0.9;  // of the price of single ranks: an all-to-all is not
+  constexpr double worth_it = 0.9;  // of the price of single ranks; clusters of an all-to-all cost more
   double lowest = worth_it * price_of(single, traffic).sum();
   Clusters best = single;
   constexpr double equal = 1e-9;

@@ -1,6 +1,6 @@
-// Copies of the messages within a cluster. They are not a log: no rank that goes back needs them. But when a process of
-// another cluster dies, messages under way are lost with the communicator, and are sent again from here. So a copy is
-// kept until its receiver acknowledges it, or until the next commit.
+// Copies of the messages within a cluster. They are not a log: no rank that rolls back needs them. But when a process
+// of another cluster dies, messages under way are lost with the communicator, and are sent again from these copies. So
+// a copy is kept until its receiver acknowledges it, or until the next commit.
 //
 // Pure: no MPI, no clock.
 
@@ -25,15 +25,15 @@ class Retained {
   /// Memory is returned in pieces of `piece` bytes.
   explicit Retained(std::size_t piece) : piece_(piece) {}
 
-  /// Memory for a copy; keep() keeps it, or the next drop_all() returns it.
+  /// Returns memory for a copy. keep() keeps the copy; otherwise the next drop_all() frees the memory.
   std::span<std::byte> take(std::size_t size);
-  /// The copy, of take(), is message `number` of `channel`, from 0 on.
+  /// Records that the copy, in memory from take(), is message `number` of `channel`, counted from 0.
   void keep(const Channel& channel, std::uint64_t number, std::span<const std::byte> copy);
-  /// The first `count` messages of the channel were received.
+  /// Records that the first `count` messages of the channel were received.
   void received(const Channel& channel, std::uint64_t count);
-  /// All were received.
+  /// Records that all messages were received.
   void drop_all();
-  /// Reuses the memory of copies that are not kept any more. Nothing may use it.
+  /// Reuses the memory of copies that are not kept any more. That memory must not be in use.
   void reuse();
   /// Returns the messages that are kept for `peer`, in the order in which they were sent.
   std::vector<Resent> of(int peer) const;

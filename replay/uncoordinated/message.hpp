@@ -41,7 +41,7 @@ struct Receipts {
 /// The recovery line, as each rank gets it.
 struct Decree {
   Line line;
-  /// For each rank that goes back: the last date that it had sent to the receiver of this before that epoch.
+  /// For each rank that rolls back: the last date that it had sent to the receiver of this before that epoch.
   std::vector<Date> dates;
   /// For each rank: the last date received from the receiver of this, in the state from which the rank continues.
   std::vector<Date> received;
@@ -59,7 +59,7 @@ struct Ask {};
 struct Answer {
   Report report;
 };
-/// No rank will go back further than this line any more.
+/// No rank will roll back further than this line any more.
 struct Floors {
   Line line;
 };

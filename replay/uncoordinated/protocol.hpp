@@ -1,5 +1,5 @@
-// The replay protocol of one rank. It decides which ranks go back when one dies, which messages are logged so that the
-// others can stay, and in which order messages are replayed. It uses no MPI, clocks or sockets.
+// The replay protocol of one rank. It decides which ranks roll back when one dies, which messages are logged so that
+// the others can stay, and in which order messages are replayed. It uses no MPI, clocks or sockets.
 //
 // It follows the paper on uncoordinated checkpointing for send-deterministic applications. docs/replay.md has the idea,
 // an index from the paper's lines to the functions here, and each difference from the paper with its reason.
@@ -30,13 +30,13 @@
 //              finds its orphans and the messages to replay                 Missing     -> holder
 //   holder     computes the lowest phase in which one is missing            Ready       -> all
 //   all        kept messages below it are sent; a rank that stayed
-//              continues if its phase is below it, a rank that went back
+//              continues if its phase is below it, a rank that rolled back
 //              if its phase is not above it
 //   all        the last orphan of a rank's lowest phase arrives             Missing     -> holder
 //   holder     no orphan is missing                                         Ready(none) -> all: the recovery is over
 //
 // A further death begins a new round with any holder. All ranks report again, so no knowledge of the old holder is
-// missed. Ranks that went back and have not been told of the end begin again from their commit.
+// needed. Ranks that rolled back and have not learned of the end begin again from their commit.
 //
 // What the driver must ensure
 // ---------------------------
@@ -75,7 +75,7 @@ enum class Rule : std::uint8_t {
   logged_raises_phase,     ///< the phase grows beyond that of a logged message
   replayed_raises_phase,   ///< ... also when it is replayed to a receiver that is in an earlier epoch now
   kept_wait_for_phase,     ///< a kept message waits for the orphans of its phase, and of lower ones
-  rolled_back_wait_below,  ///< a rank that went back waits for the orphans of lower phases only
+  rolled_back_wait_below,  ///< a rank that rolled back waits for the orphans of lower phases only
   survivors_wait,          ///< a rank that stayed waits for the orphans of its phase, and of lower ones
   commit_after_counting,   ///< epoch and phase grow before the commit is made, not after it
   compare_with_last_date,  ///< a message is known if its date is not above the last one of its channel
@@ -84,12 +84,12 @@ enum class Rule : std::uint8_t {
   commit_unacknowledged,   ///< messages that are not acknowledged belong to a commit
   resend_unacknowledged,   ///< they are sent again after a recovery
   doubt_unacknowledged,    ///< they count as received without a log if they could have been
-  doubt_what_is_missing,   ///< ... only if the receiver does not have them in the state to which it goes back
+  doubt_what_is_missing,   ///< ... only if the receiver does not have them in the state to which it rolls back
   doubt_of_the_commit,     ///< ... for the line of all, also if they were not acknowledged in the last commit
-  replay_what_is_missing,  ///< kept messages that the receiver lacks are due, in whatever epoch it had them
+  replay_what_is_missing,  ///< kept messages that the receiver lacks are due, whatever the epoch in which it had them
   replayed_is_unacknowledged,  ///< a replayed message has no receipt until the next one comes
-  begin_again,  ///< a failure before the end of a recovery takes the ranks that went back to their commit again
-  no_commit_in_recovery,  ///< a rank that went back commits when the recovery is over
+  begin_again,  ///< a failure before the end of a recovery: the ranks that rolled back return to their commit again
+  no_commit_in_recovery,  ///< a rank that rolled back commits when the recovery is over
   keep_the_line_of_all,   ///< commits are dropped below the line of all, not below the smallest epoch
 };
 
@@ -145,7 +145,7 @@ struct Recovers {
   std::uint32_t round;  ///< numbers recoveries; messages are delivered in the round in which they were sent
   Rank holder;
 };
-/// The rank's data are those of this commit.
+/// The rank's data is that of this commit.
 struct Restored {
   Commit commit;
 };
@@ -209,13 +209,13 @@ struct Setup {
   std::size_t most_unacknowledged = 64;   ///< on a channel, before an acknowledgement is requested
 };
 
-/// The protocol, following `Rules` (base/rules.hpp). Use ReplayCore: tests alone leave rules out.
+/// The protocol, following `Rules` (base/rules.hpp). Use ReplayCore; only tests leave rules out.
 template <class Rules>
 class BasicReplay {
  public:
-  /// At the start of a job. The first commit is the beginning of the program; commit() is its part of the protocol.
+  /// For the start of a job. The first commit is the beginning of the program; commit() is its part of the protocol.
   BasicReplay(Setup setup, Rank self);
-  /// A newcomer in `round` that has restored its last commit. It reports at once.
+  /// For a newcomer in `round` that has restored its last commit. The newcomer reports at once.
   BasicReplay(Setup setup, Rank self, Commit commit, Recovers round, Actions& actions);
 
   Actions step(const Event& event);

@@ -240,7 +240,7 @@ void BasicReplay<Rules>::enter_round(const Recovers& recovers) {
   answers_.clear();
 }
 
-/// Figure 3, lines 54 to 56. A rank that went back in a recovery that has not ended begins again.
+/// Figure 3, lines 54 to 56. A rank that rolled back in a recovery that has not ended begins again.
 template <class Rules>
 void BasicReplay<Rules>::on(const Recovers& recovers, Actions& actions) {
   const bool unfinished = status_ == Status::rolled_back && keeps(Rule::begin_again);

@@ -14,7 +14,7 @@ bool lower(std::optional<CommitEpoch>& target, CommitEpoch epoch) {
   return true;
 }
 
-/// Returns true if a peer that goes back to `target` needs messages of this row which only their sender can compute
+/// Returns true if a peer that rolls back to `target` needs messages of this row which only their sender can compute
 /// again.
 bool is_needed(const Row& row, std::size_t peer, CommitEpoch target, Date had) {
   if (row.received[peer] && *row.received[peer] >= target) return true;

@@ -8,8 +8,8 @@
 
 namespace mend {
 
-/// Does work beside the application, one piece at a time, in a thread that calls neither MPI nor HDF5. The functions of
-/// this class are for the application's thread.
+/// Runs work in the background, one piece at a time, in a thread that calls neither MPI nor HDF5. The functions of this
+/// class are for the application's thread.
 class BackgroundWork {
  public:
   BackgroundWork() = default;

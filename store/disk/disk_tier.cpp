@@ -22,7 +22,7 @@
 namespace mend {
 namespace {
 
-/// The local time at which `file` was last written: "2026-11-23 08:40:01".
+/// Returns the local time at which `file` was last written: "2026-11-23 08:40:01".
 std::string written_at(const std::filesystem::path& file) {
   const auto moment = std::chrono::file_clock::to_sys(std::filesystem::last_write_time(file));
   return fmt::format("{:%F %T}", fmt::localtime(std::chrono::system_clock::to_time_t(
@@ -172,7 +172,7 @@ void DiskTier::give_up() {
 }
 
 /// Removes the files of this attempt, which may have filled the disk. Its manifest was not begun, so they belong to no
-/// version. The last rank to do so removes the folder.
+/// version. The last rank that removes its files also removes the folder.
 void DiskTier::remove_attempt() {
   background_.wait();
   const std::filesystem::path folder = folder_of(options_.folder, under_way_, attempt_);
@@ -295,7 +295,7 @@ void DiskTier::demand(agreement::Ballot& ballot, agreement::Remarks all) {
 }
 
 void DiskTier::finish(agreement::Ballot& ballot, Version published) {
-  background_.wait();  // also for work that a failure has made useless, so that all ranks are at leisure at the next
+  background_.wait();  // also for work that a failure has made useless, so that all ranks are idle at the next
                        // commit that is due
   settle(ballot);
   due_ = false;
@@ -436,7 +436,7 @@ std::optional<DiskTier::Found> DiskTier::share(std::optional<CompleteVersion> ve
   return found;
 }
 
-/// Checks the files from which this rank needs data.
+/// Checks the files from which this rank needs data. Returns the damage, if any.
 std::optional<std::string> DiskTier::damage_in(const Found& found, const Members& members) const {
   std::set<Rank> needed;
   for (const auto& [name, member] : members) {

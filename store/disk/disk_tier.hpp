@@ -8,12 +8,12 @@
 //                                                                 +-- the next version may begin
 //
 // The ballot that opens each commit carries all that must be agreed on: whether all ranks have written their files,
-// whether anything has failed, and whether a version is due. So all ranks know the same of what is under way. A failure
-// ends it, and the next commit that is due begins again, in another folder. If a version is due while the one before is
-// still being written, no rank waits: the next commit after that goes to disk.
+// whether anything has failed, and whether a version is due. So all ranks know the same about the version under way. A
+// failure ends the writing, and the next commit that is due begins again in another folder. If a version is due while
+// the one before is still being written, no rank waits: the next commit after that goes to disk.
 //
 // The files are written from a copy, which needs the memory of another snapshot. The thread that commits calls HDF5
-// (store/disk/h5.hpp); another thread does all that takes long (store/disk/background_work.hpp).
+// (store/disk/h5.hpp); another thread does everything that takes long (store/disk/background_work.hpp).
 //
 // Versions that another job has left in the folder are renamed before the first version is written, unless one of them
 // was restored. The ranks that were there from the beginning know whether it was: as long as one says that it was not,
@@ -45,7 +45,7 @@
 
 namespace mend {
 
-/// There are versions on disk, but none of them can be used.
+/// Thrown when there are versions on disk, but none of them can be used.
 class NothingUsable : public DataLoss {
  public:
   using DataLoss::DataLoss;
@@ -56,10 +56,10 @@ class DiskTier {
   explicit DiskTier(DiskOptions options) : options_(std::move(options)) {}
 
   const std::filesystem::path& folder() const { return options_.folder; }
-  /// The size of the copy that is being written, or was written last.
+  /// Returns the size of the copy that is being written, or was written last.
   ByteCount memory() const { return copy_.capacity(); }
 
-  /// Gives up what is under way. `comm` must outlive the epoch. `begins_job`: this is the first epoch. Local.
+  /// Gives up the version under way. `comm` must outlive the epoch. `begins_job`: this is the first epoch. Local.
   void begin_epoch(MPI_Comm comm, bool begins_job);
 
   /// Returns true if writing has failed, and no version is written any more. The same on all ranks.
@@ -69,16 +69,16 @@ class DiskTier {
 
   // --- beside a commit -----------------------------------------------------------------------------------------------
 
-  /// The remarks of this rank in the ballot that opens the commit of `version`.
+  /// Returns the remarks of this rank in the ballot that opens the commit of `version`.
   agreement::Remarks remarks(Version version);
-  /// Takes the remarks that all ranks have made; may continue what is under way. Collective. Throws ProcessFailure.
+  /// Processes the remarks of all ranks; may continue the version under way. Collective. Throws ProcessFailure.
   void hear(agreement::Remarks all);
-  /// After hear(): has this commit go to disk even if it is not due, once what is under way is complete. Does nothing
-  /// if writing was given up. Collective. Throws as Ballot::vote does.
+  /// After hear(): makes this commit go to disk even if it is not due, once the version under way is complete. Does
+  /// nothing if writing was given up. Collective. Throws as Ballot::vote does.
   void demand(agreement::Ballot& ballot, agreement::Remarks all);
-  /// The newest version that this process knows to be on disk.
+  /// Returns the newest version that this process knows to be on disk.
   Version newest() const { return complete_; }
-  /// If this commit is to go to disk: tells rank 0 what arrays the members are parts of. Collective. Throws
+  /// If this commit is to go to disk: tells rank 0 of which arrays the members are parts. Collective. Throws
   /// ProcessFailure.
   void prepare(Version version, const Members& members);
   /// After prepare(), if this commit goes to disk: begins to write these snapshots. Errors are reported at a later
@@ -98,17 +98,17 @@ class DiskTier {
 
   // --- restoring -----------------------------------------------------------------------------------------------------
 
-  /// Finds the newest version of which everything that any rank needs for `members` is undamaged; or only `wanted`. One
-  /// rank reports damage. Returns nothing if there is no version. Throws DataLoss on every rank if there are versions
-  /// but none can be used. Collective.
+  /// Finds the newest version in which all data that any rank needs for `members` is undamaged. If `wanted` is given,
+  /// considers only that version. One rank reports damage. Returns nothing if there is no version. Throws DataLoss on
+  /// every rank if there are versions but none can be used. Collective.
   std::optional<Version> find(const Members& members, std::optional<Version> wanted);
   /// Fills `members` from the version that find() has found. Throws UsageError if a member is not in it, has another
   /// shape, or needs the number of ranks that has written it; EnvironmentError. Local.
   void fill(const Members& members) const;
-  /// The names of the arrays in the version that find() has found, and of this rank's own members. Local.
+  /// Returns the names of the arrays in the version that find() has found, and of this rank's own members. Local.
   std::set<std::string, std::less<>> names() const;
-  /// All ranks have restored `version`, from disk (`found_here`) or from memory: newer versions are renamed, and what
-  /// is being written is given up. Local.
+  /// Called when all ranks have restored `version`, from disk (`found_here`) or from memory: renames newer versions,
+  /// and gives up a newer version that is being written. Local.
   void go_on_from(Version version, bool found_here);
 
  private:
@@ -135,7 +135,7 @@ class DiskTier {
   std::optional<std::string> damage_in(const Found& found, const Members& members) const;
   void fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const;
   void fill_own(const Found& found, const std::string& name, Member& member) const;
-  /// Returns true if any rank has a sentence; the lowest of those ranks writes it.
+  /// Returns true if any rank has a sentence to report; the lowest of those ranks writes it.
   bool say_once(const std::optional<std::string>& sentence) const;
   bool is_first() const { return self_ == Rank{0}; }
 

@@ -49,7 +49,7 @@ class OpenFile {
   int handle_;
 };
 
-/// The name under which `path` is written before it is complete.
+/// Returns the name under which `path` is written before it is complete.
 std::filesystem::path unfinished(const std::filesystem::path& path);
 
 /// Renames the written file unfinished(path) to `path`. Returns when that is on the disk. Throws EnvironmentError.
@@ -64,7 +64,7 @@ std::string read_file(const std::filesystem::path& path);
 /// Returns when the names in a folder are on the disk. Throws EnvironmentError.
 void sync_folder(const std::filesystem::path& folder);
 
-/// A hash of a file from `from` on, read a few megabytes at a time. Throws EnvironmentError.
+/// Returns a hash of a file from `from` on, read a few megabytes at a time. Throws EnvironmentError.
 std::uint64_t hash_of_file(const OpenFile& file, ByteCount from);
 
 }  // namespace mend

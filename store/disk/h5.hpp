@@ -64,7 +64,7 @@ inline void check(herr_t code, const std::string& what) {
   if (code < 0) throw EnvironmentError(what);
 }
 
-/// The type of an array's elements (ArrayPart::element) in memory.
+/// Returns the type of an array's elements (ArrayPart::element) in memory.
 inline Handle type_of(const std::string& element, ByteCount bytes) {
   const auto copy = [](hid_t type) { return Handle(H5Tcopy(type), H5Tclose, "HDF5 cannot copy a type"); };
   if (element == "float32") return copy(H5T_NATIVE_FLOAT);
@@ -88,7 +88,7 @@ inline Handle space_of(std::span<const std::size_t> extents) {
                 "HDF5 cannot make a dataspace");
 }
 
-/// The access properties of files that are made in a MemoryFile. HDF5 opens files in memory by stdio only.
+/// Returns the access properties of files that are made in a MemoryFile. HDF5 opens files in memory by stdio only.
 inline Handle access_to_memory() {
   Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 cannot make properties");
   check(H5Pset_fapl_stdio(properties), "HDF5 cannot write by stdio");

@@ -52,8 +52,8 @@ void fill_rank_file(const std::filesystem::path& path, std::span<const Piece> pi
 /// Reads the first lines of a file. Any thread. Throws EnvironmentError if the file cannot be read or has no seal.
 FileSeal read_seal(const std::filesystem::path& path);
 
-/// Returns what is wrong with a file that should have this seal, such as "DIR/rank-0001.h5 is torn: ...", or nothing.
-/// Checks every byte. Any thread.
+/// Returns the damage of a file that should have this seal, such as "DIR/rank-0001.h5 is torn: ...", or nothing. Checks
+/// every byte. Any thread.
 std::optional<std::string> find_damage(const std::filesystem::path& path, const FileSeal& expected);
 
 /// A sealed file from which members are read. Enters HDF5.
@@ -72,7 +72,7 @@ class RankFile {
   };
   std::optional<Bytes> read_member(std::string_view name) const;
 
-  /// The names of the members that are not parts of arrays. Throws EnvironmentError.
+  /// Returns the names of the members that are not parts of arrays. Throws EnvironmentError.
   std::vector<std::string> names() const;
 
   /// Copies the elements that `stored`, the part of member `name` in this file, shares with `wanted`. `target`: the

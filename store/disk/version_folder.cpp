@@ -60,7 +60,7 @@ std::optional<Version> version_in(const std::string& folder_name) {
   return folder_of({}, Version{number}, attempt) == folder_name ? std::optional(Version{number}) : std::nullopt;
 }
 
-/// The folders of all versions, complete or incomplete.
+/// Returns the folders of all versions, complete or incomplete.
 std::vector<CompleteVersion> all_versions(const std::filesystem::path& disk, std::error_code& error) {
   std::vector<CompleteVersion> all;
   for (auto entry = std::filesystem::directory_iterator(disk, error);
@@ -167,7 +167,7 @@ void remove_old_versions(const std::filesystem::path& disk, std::size_t kept) {
       --kept;
       continue;
     }
-    // The manifest first, so that a partly removed version is not complete.
+    // The manifest is removed first, so that a partly removed version is not complete.
     std::filesystem::remove(version.folder / manifest_name, error);
     std::filesystem::remove_all(version.folder, error);
     if (error) fail(version.folder, error);

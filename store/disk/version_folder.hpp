@@ -1,12 +1,12 @@
-// The folder of --mend-disk: which versions are in it, and what a version consists of.
+// The folder of --mend-disk: the versions in it, and the files of a version.
 //
-//   DIR/version-0000000040-5b1f93ac/     the number of the commit, and one of this attempt to write it
+//   DIR/version-0000000040-5b1f93ac/     the number of the commit, and a number of this attempt
 //         rank-00000.h5 ...              a snapshot each (store/disk/rank_file.hpp)
 //         arrays.h5, arrays.xdmf         show the files as one (store/restore/array_index.hpp)
 //         manifest.json                  written last: a folder without it is not a version
 //
-// The manifest names every file with its length and hash, so that no file of another attempt or another job can pass
-// for one of this version.
+// The manifest names every file with its length and hash, so that no file of another attempt or another job can be
+// taken for a file of this version.
 
 #pragma once
 
@@ -47,7 +47,7 @@ inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr const char* index_name = "arrays.h5";
 inline constexpr const char* viewers_name = "arrays.xdmf";
 
-/// The folder for one attempt to write a version.
+/// Returns the folder for one attempt to write a version.
 std::filesystem::path folder_of(const std::filesystem::path& disk, Version version, std::uint32_t attempt);
 
 /// A version that has a manifest, and its folder.
@@ -55,7 +55,7 @@ struct CompleteVersion {
   Version version;
   std::filesystem::path folder;
 };
-/// All complete versions, newest first; none if the folder cannot be read. Ignores files with other names.
+/// Returns all complete versions, newest first; none if the folder cannot be read. Ignores files with other names.
 std::vector<CompleteVersion> complete_versions(const std::filesystem::path& disk);
 
 /// Removes all versions but the `kept` newest complete ones. Incomplete versions must have been given up. Throws

@@ -1,4 +1,4 @@
-// Makes sure that all ranks mean the same array by one name: parts of different arrays cannot be redistributed.
+// Checks that a name stands for the same array on all ranks: parts of different arrays cannot be redistributed.
 
 #pragma once
 

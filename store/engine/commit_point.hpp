@@ -1,13 +1,13 @@
 // The commit point: the moment at which a commit takes effect on all ranks, or on none.
 //
-// Before it, the snapshots and parities of the new version lie in their slots and count for nothing; after a failure,
-// restores go back to the version before. Then all ranks vote:
+// Before it, the snapshots and parities of the new version are in their slots but have no effect; after a failure,
+// restores use the previous version. Then all ranks vote:
 //
 //   exchange --> vote --carried--> publish_commit(): restores see the new version
-//                     \-refused--> refuse_commit(): the version before stays the newest, on all ranks
+//                     \-refused--> refuse_commit(): the previous version stays the newest, on all ranks
 //
-// A rank that dies between the vote and its publication does no harm: the others have carried the same vote, and tell a
-// newcomer of the version when it is restored.
+// A rank that dies between the vote and its publication does no harm: the others have carried the same vote, and report
+// the version to a newcomer when the newcomer is restored.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace mend {
 struct CommitUnderWay {
   Version version;
   std::vector<MemberGroup*> groups;  ///< those that were in use when the commit began
-  std::exception_ptr problem;        ///< why this rank could not pack its members
+  std::exception_ptr problem;        ///< the reason why this rank could not pack its members
   bool is_requested = false;         ///< from outside: it goes to disk, if there is one, and is waited for
 };
 
@@ -33,7 +33,7 @@ struct CommitUnderWay {
 /// refuse_commit if it is refused, and ProcessFailure.
 void vote_on_commit(const CommitUnderWay& commit, const EpochRanks& ranks);
 
-/// Publishes the version of a commit that was carried: from now on restores go back to it. Frees the versions that it
+/// Publishes the version of a commit that was carried: from now on restores use it. Frees the versions that it
 /// supersedes. Local; on all ranks.
 void publish_commit(const CommitUnderWay& commit, const EpochRanks& ranks, MemberGroups& groups,
                     KnownVersions& versions);

@@ -8,9 +8,9 @@
 //   protect("u", a);  restore();  protect("u", b);       refused
 //   protect("u", a);  restore();  replace("u", b);       a double buffer
 //   restore();  protect("u", a);                         refused by the next commit, if the version restored has a "u":
-//                                                        a does not have it
-//   restore();                                           likewise: whatever should have been filled was not
-//   restore();  protect("u", a);  restore();             a name that is known after the first restore alone
+//                                                        a does not have that data
+//   restore();                                           likewise: the data of "u" was not restored
+//   restore();  protect("u", a);  restore();             a name that becomes known only after the first restore
 //
 // After a recovery, objects may take over names anew until the next restore, which fills them.
 
@@ -66,7 +66,7 @@ class ProtectedMembers {
   Version restored_{};
 };
 
-/// "float64 array [10]" for a part of an array; otherwise nothing.
+/// Returns text such as "float64 array [10]" for a part of an array; otherwise nothing.
 std::optional<std::string> array_of(const Member& member);
 
 }  // namespace mend

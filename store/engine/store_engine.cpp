@@ -149,9 +149,9 @@ void StoreEngine::refuse_lonely_restores() {
       fmt::join(parts, ", by ")));
 }
 
-/// Makes sure by a ballot that all ranks are here. Without it, a rank that has reached another operation (an agreement,
-/// the end of its body) and this one would wait for each other without end. `mine`: the remarks that this rank adds.
-/// Afterwards all ranks know the same versions and groups.
+/// Makes sure by a ballot that all ranks are here. Without the ballot, this rank and a rank that has reached another
+/// operation (an agreement, the end of its body) would wait for each other forever. `mine`: the remarks that this rank
+/// adds to its vote. Afterwards all ranks know the same versions and groups.
 agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine) {
   if (ranks_.ballot == nullptr) throw agreement::Abandoned();
   // Provisional commits do not go to disk.
@@ -208,13 +208,14 @@ std::exception_ptr StoreEngine::prepare_members() {
   }
 }
 
-/// Returns true if this rank was asked from outside. Provisional commits neither go to disk nor end the job, so they
-/// ignore it.
+/// Returns true if this rank has received a request from outside. Provisional commits neither go to disk nor end the
+/// job, so they ignore it.
 bool StoreEngine::has_been_asked() const {
   return asker_.has_asked && !pinned_.is_next_commit_provisional() && asker_.has_asked();
 }
 
-/// Returns true if any rank was asked from outside; then this commit goes to disk. The same on all ranks. Collective.
+/// Returns true if any rank has received a request from outside; then this commit goes to disk. The same on all ranks.
+/// Collective.
 bool StoreEngine::demand(agreement::Remarks said) {
   if (said & nothing_asked) return false;
   asker_.tell(ranks_.comm);

@@ -1,15 +1,15 @@
 // The implementation of the store (store/store.hpp). The framework begins and ends its epochs.
 //
 // A rank's protected members are packed into one block of bytes, a snapshot. A commit packs a new snapshot, has other
-// ranks keep a copy of it or parities of its pieces (store/redundancy.hpp), and asks all ranks whether that worked. The
-// new version is published only when all say yes, and only then may the oldest one be overwritten. So as long as no
-// more ranks die than the redundancy survives, the living have one complete published version.
+// ranks keep a copy of it or parities of its pieces (store/redundancy.hpp), and asks all ranks whether that succeeded.
+// The new version is published only if it succeeded on all ranks, and only then may the oldest one be overwritten. So
+// as long as no more ranks die than the redundancy survives, the surviving ranks have one complete published version.
 //
 //   rank          0        1        2        3          redundancy: partner
 //   own          [0]      [1]      [2]      [3]
 //   held for      3        0        1        2          holder of rank r: r+1, wrapping round
 //
-// After a failure, newcomers hold nothing. restore() finds the newest version of which every rank's snapshot exists or
+// After a failure, newcomers have no data. restore() finds the newest version of which every rank's snapshot exists or
 // can be rebuilt, sends each newcomer its snapshot, unpacks it, and makes the lost copies and parities again.
 //
 // Members may have different redundancies. Members with the same one are a group (store/placement/member_group.hpp),
@@ -51,13 +51,12 @@
 
 namespace mend {
 
-/// Requests to a job from outside, which commits take care of. Except for has_asked, the functions are called on all
-/// ranks.
+/// Requests to a job from outside, which commits handle. Except for has_asked, the functions are called on all ranks.
 struct OutsideAsker {
-  /// Returns true if this rank was asked for something. Local.
+  /// Returns true if this rank has received a request. Local.
   std::function<bool()> has_asked;
-  /// Called at a commit if any rank was asked: the ranks tell each other what. Collective over `comm`, whose errors may
-  /// be thrown.
+  /// Called at a commit if any rank has received a request: the ranks tell each other the requests. Collective over
+  /// `comm`, whose errors may be thrown.
   std::function<void(MPI_Comm comm)> tell;
   /// Called when that commit is published. `on_disk`: its version is complete on disk. May throw, on all ranks alike.
   std::function<void(Version version, bool on_disk)> committed;
@@ -101,8 +100,8 @@ class StoreEngine final : public Store {
 
   // Called by the framework.
 
-  /// Completes an asynchronous commit, for which all ranks meet. If there is none, publishes the copies that have come
-  /// since a restore, without waiting.
+  /// Completes an asynchronous commit, for which all ranks meet. If there is none, publishes the copies that have
+  /// arrived since a restore, without waiting.
   void complete_pending();
   /// Returns true if this rank has all copies that it is to keep of the version that was restored last. Local.
   bool is_redundant() const { return !groups_.is_rebuilding(); }
@@ -110,32 +109,32 @@ class StoreEngine final : public Store {
   /// after it. False after a recovery until the first commit or restore, and after some ranks have got other data
   /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
   bool has_version() const { return versions_.can_go_back(ranks_.count()); }
-  /// Restores as restore(), and gives every rank the next `older` versions that are kept, too, redundant again; the
-  /// members stay as the newest has them. Returns those that every rank has now, newest first; none if nothing was
-  /// committed. Collective. Throws as restore().
+  /// Restores as restore() does. Also gives every rank the next `older` versions that are kept, and makes them
+  /// redundant again. The members keep the data of the newest version. Returns the versions that every rank has now,
+  /// newest first; none if nothing was committed. Collective. Throws as restore().
   std::vector<Version> restore_with_older(int older);
-  /// The snapshot that the next commit takes, of the only member that this rank protects: that commit does not ask the
-  /// member for its bytes, but takes what was written here. It has `bytes` if this begins it. Local. Valid until the
-  /// commit is published, or the epoch ends.
+  /// Returns the snapshot that the next commit takes, of the only member that this rank protects. That commit does not
+  /// ask the member for its bytes, but takes the bytes that were written here. If this call begins the snapshot, the
+  /// member has `bytes` bytes. Local. Valid until the commit is published, or the epoch ends.
   SnapshotInParts& pack_in_parts(ByteCount bytes) {
     return groups_.usual().pack_in_parts(versions_.next(), versions_.settled(), bytes);
   }
-  /// Drops that. Local.
+  /// Drops that snapshot. Local.
   void forget_parts() { groups_.usual().forget_parts(); }
-  /// Gets memory for the snapshots to come, if those of this rank and of others have about `bytes`: the kernel clears
-  /// it now, and not in the first commits. Local.
+  /// Allocates memory for future snapshots, which are expected to have about `bytes` bytes on this rank and on others.
+  /// The kernel clears the memory now, and not in the first commits. Local.
   void reserve(ByteCount bytes) { groups_.usual().reserve(bytes); }
-  /// The only member as this rank has committed it at `version`, which must be kept. It lies where the snapshot does,
-  /// and stays until the slot of that version is needed again. Local.
+  /// Returns the bytes of the only member as this rank has committed it at `version`, which must be kept. They are part
+  /// of the snapshot, and stay valid until the slot of that version is needed again. Local.
   std::span<const std::byte> packed_member(Version version);
-  /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is where rank
-  /// r runs. Local. `comm` and `ballot` must outlive the epoch.
+  /// Starts an epoch: the ranks of `comm` (whose errors are thrown) decide by `ballot`, and `nodes[r]` is the node of
+  /// rank r. Local. `comm` and `ballot` must outlive the epoch.
   void begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::span<const NodeId> nodes, Epoch epoch);
   /// Calls `listener` after each commit that is published. Local.
   void on_commit(std::function<void()> listener) { commit_listener_ = std::move(listener); }
-  /// Sets the requests from outside that commits take care of, unless they are provisional. Local; on all ranks.
+  /// Sets the requests from outside that commits handle, unless they are provisional. Local; on all ranks.
   void heed(OutsideAsker asker) { asker_ = std::move(asker); }
-  /// The newest version that this rank knows to be on disk. Local.
+  /// Returns the newest version that this rank knows to be on disk. Local.
   Version version_on_disk() const { return disk_ ? disk_->newest() : Version{}; }
   /// Returns whether this rank writes versions to disk. Local.
   DiskUse disk_use() const {
@@ -144,7 +143,7 @@ class StoreEngine final : public Store {
   }
   /// Tells this rank that version `announced` or a newer one exists. If no rank has it, it is lost. Local.
   void hear(Version announced) { versions_.hear(announced); }
-  /// The sizes of the blocks that this rank keeps of the newest version, its own and others'. Local.
+  /// Returns the sizes of the blocks that this rank keeps of the newest version, its own and others'. Local.
   std::vector<ByteCount> block_sizes() const;
   /// Ends the store with the job: commits and restores throw agreement::Abandoned from now on. Local.
   void end() {
@@ -153,8 +152,8 @@ class StoreEngine final : public Store {
     if (disk_) disk_->wait();
   }
   /// Before the job ends because ranks are missing: writes the newest version that can be rebuilt to disk, for all
-  /// ranks that have committed it. Does nothing without a disk, or if the version is on it. Collective over the ranks
-  /// that are left. Throws ProcessFailure.
+  /// ranks that have committed it. Does nothing without a disk, or if the version is on it. Collective over the
+  /// remaining ranks. Throws ProcessFailure.
   void save_what_is_left();
   /// Forgets all snapshots, so that no rank restores from them. Local; on all ranks.
   void forget_everything() {

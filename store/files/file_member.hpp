@@ -18,7 +18,7 @@ class FileMember final : public Member {
   /// Throws UsageError while the file is open for writing, because data in a buffer would be missing.
   ByteCount size() const override;
   void pack(std::span<std::byte> to) const override;
-  /// The content at the last call of size().
+  /// Returns the content at the last call of size().
   std::span<const std::byte> contiguous() const override { return content_.bytes(); }
   void unpack(std::span<const std::byte> from) override;
   std::span<std::byte> place_for(ByteCount bytes) override;

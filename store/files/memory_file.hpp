@@ -40,7 +40,7 @@ class MemoryFile : OpenFile {
   using OpenFile::size;
   using OpenFile::write;
 
-  /// The path by which this process can open the file.
+  /// Returns the path by which this process can open the file.
   std::filesystem::path path() const;
   /// Copies the file to `path`. Holes stay holes, so the copy takes only as much disk space as was written.
   void copy_to(const std::filesystem::path& path) const;

@@ -17,7 +17,7 @@ struct Announcement {
 
 std::size_t index_of(Rank rank) { return static_cast<std::size_t>(rank.value); }
 
-/// All ranks that have a part in one of these stripes, without `self`.
+/// Returns all ranks that have a part in one of these stripes, except `self`.
 std::set<Rank> peers_in(std::span<const Stripe> stripes, Rank self) {
   std::set<Rank> peers;
   for (const Stripe& stripe : stripes) {

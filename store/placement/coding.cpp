@@ -9,7 +9,7 @@
 namespace mend {
 namespace {
 
-/// An unscaled Cauchy matrix: rows and columns stand for disjoint sets of numbers.
+/// Returns an element of an unscaled Cauchy matrix. Rows and columns stand for disjoint sets of numbers.
 Coefficient cauchy(int row, int column) { return gf_inv(static_cast<Coefficient>((255 - row) ^ column)); }
 
 }  // namespace

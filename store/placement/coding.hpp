@@ -1,9 +1,9 @@
 // The arithmetic of redundancy: computes parities from pieces, and pieces from the rest of a stripe.
 //
 // A stripe of k pieces has parities that are linear combinations of them over GF(256), byte by byte. The coefficients
-// are a Cauchy matrix, so any k of pieces and parities determine the rest; its rows and columns are scaled so that the
-// first row and the first column are ones. So the first parity is the plain XOR of the pieces, and every parity of a
-// single piece is a copy.
+// are a Cauchy matrix, so any k of the pieces and parities determine the rest; its rows and columns are scaled so that
+// the first row and the first column are ones. So the first parity is the plain XOR of the pieces, and every parity of
+// a single piece is a copy.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace mend {
 
 using Coefficient = std::uint8_t;
 
-/// The coefficient of piece `column` in parity `row`. row + column must be below 256.
+/// Returns the coefficient of piece `column` in parity `row`. row + column must be below 256.
 Coefficient coefficient_of(int row, int column);
 
 /// A part of a stripe from which a piece is rebuilt: another piece or a parity.
@@ -26,8 +26,8 @@ struct StripePart {
   bool operator==(const StripePart&) const = default;
 };
 
-/// The coefficients that combine `parts` into piece `wanted`. `parts` must be as many as the stripe has pieces, and all
-/// different.
+/// Returns the coefficients that combine `parts` into piece `wanted`. `parts` must be as many as the stripe has pieces,
+/// and all different.
 std::vector<Coefficient> coefficients_for(int wanted, std::span<const StripePart> parts);
 
 /// One term of a combination: bytes and their coefficient.

@@ -72,7 +72,7 @@ std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, st
     for (const ByteRange& range : changes[static_cast<std::size_t>(stripe.owners[i].value)].ranges) {
       if (range.end <= begin || range.begin >= begin + length) continue;
       ByteRange within{std::max(range.begin, begin) - begin, std::min(range.end, begin + length) - begin};
-      // Parities are hashed by whole pages. If part of a page were left as it lies, damage in that part would be hashed
+      // Parities are hashed by whole pages. If part of a page were left unchanged, damage in that part would be hashed
       // too.
       if (is_parity)
         within = {within.begin / page_bytes * page_bytes, std::min(length, page_count(within.end) * page_bytes)};

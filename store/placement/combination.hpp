@@ -1,5 +1,5 @@
-// The steps of a commit or a restore, all of one kind: a rank gets a range of a block as a linear combination of ranges
-// of blocks that other ranks have. A copy is a combination of one range.
+// The steps of a commit or a restore. All steps are of one kind: a rank gets a range of a block as a linear combination
+// of ranges of blocks that other ranks have. A copy is a combination of one range.
 //
 // Plans are lists of these steps (store/restore/restore_plan.hpp). store/placement/exchange.hpp carries them out among
 // ranks; the tests carry them out in the memory of one process.
@@ -45,30 +45,30 @@ struct Combination {
 /// Sizes of snapshots by owner. A rank needs the sizes in the stripes in which it has a part.
 using Sizes = std::vector<ByteCount>;
 
-/// The sizes of the snapshots of a block's owners.
+/// Returns the sizes of the snapshots of a block's owners.
 std::vector<ByteCount> sizes_of(const Block& block, const Sizes& sizes);
 
-/// The length of the pieces of a stripe, which is also the size of the blocks that its holders keep. If there is one
-/// owner, its snapshot is one piece. Otherwise the longest snapshot of all owners and holders decides, so that the
-/// length is the same in all stripes of a group; shorter snapshots are padded with zeros that are not stored.
+/// Returns the length of the pieces of a stripe, which is also the size of the blocks that its holders keep. If there
+/// is one owner, its snapshot is one piece. Otherwise the longest snapshot of all owners and holders decides, so that
+/// the length is the same in all stripes of a group; shorter snapshots are padded with zeros that are not stored.
 ByteCount kept_bytes(const Stripe& stripe, const Sizes& sizes);
 
-/// Copies a whole snapshot.
+/// Returns the step that copies a whole snapshot.
 Combination copy(Rank owner, Rank from, Rank to, const Sizes& sizes);
 
-/// Piece `index` of a snapshot that is cut into pieces of `piece_length`; rank `from` has it.
+/// Returns piece `index` of a snapshot that is cut into pieces of `piece_length`. Rank `from` has the snapshot.
 Source piece(Rank owner, std::size_t index, ByteCount piece_length, Rank from, const Sizes& sizes);
 
-/// Makes the block of holder `row` from the owners' pieces: a copy or a parity. With a range, which must not be empty,
-/// makes only that part of it.
+/// Returns the step that makes the block of holder `row` from the owners' pieces: a copy or a parity. With a range,
+/// which must not be empty, the step makes only that part of the block.
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes);
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, ByteRange range);
 
-/// The ranges of a stripe's copies or parities that must be made again after these changes of the snapshots; `changes`
-/// by rank. If the snapshot of any owner or holder has changed as a whole, that is the whole block.
+/// Returns the ranges of a stripe's copies or parities that must be made again after these changes of the snapshots;
+/// `changes` by rank. If the snapshot of any owner or holder has changed as a whole, returns the whole block.
 std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes);
 
-/// The block that holder `row` of a stripe keeps.
+/// Returns the block that holder `row` of a stripe keeps.
 Block kept_block(const Stripe& stripe, std::size_t row);
 
 }  // namespace mend

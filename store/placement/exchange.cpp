@@ -20,12 +20,12 @@ std::span<std::byte> within(std::span<std::byte> block, ByteCount begin, ByteCou
 
 }  // namespace
 
-/// The number of bytes of this slice that a source has.
+/// Returns the number of bytes of this slice that a source has.
 ByteCount Exchange::Slice::length_in(const Source& source) const {
   return std::min(length, source.length - std::min(source.length, begin));
 }
 
-/// The memory that the slice needs until it is combined.
+/// Returns the memory that the slice needs until it is combined.
 ByteCount Exchange::Slice::memory() const { return step->is_copy() ? 0 : step->sources.size() * length; }
 
 /// Cuts the steps into slices. A copy is one slice.
@@ -62,7 +62,7 @@ void Exchange::finish() {
   sending_.wait_all();
 }
 
-/// Copies need no memory but their targets, so all of them are received in the first window.
+/// Copies need no memory other than their targets, so all of them are received in the first window.
 bool Exchange::has_received_all() {
   require(receives_only_copies(), "only copies come without being waited for");
   return windows_[0].requests.test_all();

@@ -21,7 +21,7 @@ using FindBlock = std::function<std::span<std::byte>(const Block&)>;
 /// steps in the same order. No target may be a source of the same work.
 ///
 /// Copies are received directly at their target. Other steps are combined a slice at a time while the next slices
-/// arrive, so little memory is needed beside the blocks.
+/// arrive, so little memory is needed in addition to the blocks.
 class Exchange {
  public:
   /// Posts all sends, and as many receives as there is memory for. `tag`: no other exchange under way between the same
@@ -30,13 +30,13 @@ class Exchange {
   Exchange(std::vector<Combination> work, MPI_Comm comm, int tag, FindBlock find);
 
   /// Waits until this rank's part is done. Throws ProcessFailure, EnvironmentError. If this rank's steps are all
-  /// copies, this waits for nothing but messages that the others began to send with their constructor.
+  /// copies, this function waits only for messages that the others began to send in their constructors.
   void finish();
 
-  /// Returns true if all copies have come that this rank makes, without waiting. All of its steps must be copies.
-  /// Throws ProcessFailure, EnvironmentError.
+  /// Returns true if all copies that this rank makes have arrived. Does not wait. All steps of this rank must be
+  /// copies. Throws ProcessFailure, EnvironmentError.
   bool has_received_all();
-  /// The same for its whole part: afterwards no block is in use any more.
+  /// The same for the whole part of this rank. If it returns true, no block is in use any more.
   bool is_done();
 
   const std::vector<Combination>& work() const { return work_; }

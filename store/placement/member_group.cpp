@@ -33,8 +33,8 @@ bool has_part_in(const Stripe& stripe, Rank rank) {
   return contains(stripe.owners) || contains(stripe.holders);
 }
 
-/// The steps that bring the blocks of all holders up to date after these changes. Each stripe has at least one step:
-/// the header of a snapshot changes at every commit, and each stripe has the first piece of one owner.
+/// Returns the steps that bring the blocks of all holders up to date after these changes. Each stripe has at least one
+/// step: the header of a snapshot changes at every commit, and each stripe has the first piece of one owner.
 std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Sizes& sizes,
                                     std::span<const Changes> changes) {
   std::vector<Combination> work;
@@ -47,7 +47,7 @@ std::vector<Combination> encode_all(const std::vector<Stripe>& stripes, const Si
   return work;
 }
 
-/// The sources in `work` that a rank sends.
+/// Returns the sources in `work` that a rank sends.
 std::vector<Source> given_by(Rank rank, std::span<const Combination> work) {
   std::vector<Source> given;
   for (const Combination& step : work) {
@@ -57,8 +57,8 @@ std::vector<Source> given_by(Rank rank, std::span<const Combination> work) {
   return given;
 }
 
-/// Runs `work`, which allocates memory for other ranks' data. If there is none, this process ends itself: the other
-/// ranks are already sending, so it cannot refuse alone.
+/// Runs `work`, which allocates memory for other ranks' data. If there is no memory, this process ends itself: the
+/// other ranks are already sending, so it cannot refuse alone.
 template <class Work>
 auto with_memory(Work work) {
   try {
@@ -101,7 +101,7 @@ void MemberGroup::end_epoch() {
     try {
       if (one.has_only_snapshot_copies() && one.exchange->has_received_all())
         publish(one.exchange->work(), one.version);
-    } catch (const std::exception&) {  // it will not come any more
+    } catch (const std::exception&) {  // the copies will not arrive any more
     }
   }
   rebuilds_.clear();
@@ -155,7 +155,7 @@ void MemberGroup::begin_commit(Version version, Version settled, int tag, bool c
   under_way_ = begin(std::move(work), version, tag);
 }
 
-/// If there is no memory, commits will see whether they need as much.
+/// If there is no memory, later commits find out whether they need that much.
 void MemberGroup::reserve(ByteCount bytes) {
   if (in_parts_ || bytes < large_page || !rebuilds_.empty()) return;
   const Sizes sizes(sizes_.size(), bytes);
@@ -320,7 +320,7 @@ bool MemberGroup::Rebuild::has_only_snapshot_copies() const {
                              [](const Combination& step) { return step.is_copy() && step.target.is_snapshot(); });
 }
 
-/// Finishes one, and forgets it. If this throws, it stays until the end of the epoch.
+/// Finishes one rebuild, and forgets it. If this throws, the rebuild stays until the end of the epoch.
 MemberGroup::Rebuilds::iterator MemberGroup::complete(Rebuilds::iterator one) {
   wait_for(*one->exchange, one->version);
   publish(one->exchange->work(), one->version);
@@ -361,7 +361,7 @@ bool MemberGroup::forget_damaged_of(const RestorePlan& plan) {
   });
 }
 
-/// The blocks that this rank sends by the plan.
+/// Returns the blocks that this rank sends by the plan.
 std::set<Block> MemberGroup::blocks_given_by(const RestorePlan& plan) const {
   std::set<Block> given;
   for (const std::vector<Combination>* steps : {&plan.bring, &plan.protect}) {

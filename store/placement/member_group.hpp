@@ -1,4 +1,5 @@
-// The members that have the same redundancy, their snapshots, and what this rank keeps of other ranks' snapshots.
+// The members that have the same redundancy, their snapshots, and the data that this rank keeps of other ranks'
+// snapshots.
 //
 // A store has one group for each redundancy that its members are protected with. Each group has its own snapshots,
 // stripes and version slots. Versions are common to all groups: the store leads all groups through the same steps and
@@ -45,7 +46,7 @@ class MemberGroup {
   void put_back(Members members) { members_ = std::move(members); }
   const Redundancy& redundancy() const { return redundancy_; }
   const Members& members() const { return members_; }
-  /// The versions with this group that are kept, even if no block of them is left.
+  /// Returns the kept versions that contain this group, even if no block of them is left.
   const std::set<Version>& versions() const { return committed_in_; }
 
   /// See VersionSlots.
@@ -59,25 +60,28 @@ class MemberGroup {
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
-  /// Drops the exchanges that are under way. Copies that have come whole are kept. Must be called before the epoch's
-  /// communicator is freed. Local.
+  /// Drops the exchanges that are under way. Copies that have arrived completely are kept. Must be called before the
+  /// epoch's communicator is freed. Local.
   void end_epoch();
 
-  /// The next commit's snapshot, of the only member of the group, which is packed part by part until then. It has
-  /// `bytes` if this begins it. Over an older snapshot if that is newer than `settled`. Local.
+  /// Returns the next commit's snapshot of the only member of the group, which is packed part by part until then. If
+  /// this call begins the snapshot, the member has `bytes` bytes. Packs over an older snapshot if that is newer than
+  /// `settled`. Local.
   SnapshotInParts& pack_in_parts(Version version, Version settled, ByteCount bytes);
-  /// Gets memory for the versions to come, if the snapshots of this rank and of others have about `bytes`. Local.
+  /// Allocates memory for future versions, whose snapshots are expected to have about `bytes` bytes on this rank and on
+  /// others. Local.
   void reserve(ByteCount bytes);
-  /// Drops what was packed in parts. Local.
+  /// Drops the snapshot that was packed in parts. Local.
   void forget_parts() { in_parts_.reset(); }
 
   // --- a commit; collective, unless a function says otherwise -------------------------------------------------------
 
-  /// Has the members report their shapes and sizes, before anything is overwritten. Throws their exceptions. Local.
+  /// Asks the members for their shapes and sizes, before anything is overwritten. Throws the members' exceptions.
+  /// Local.
   void prepare_commit();
-  /// Packs the members and begins to send what has changed. Packs over an older snapshot if that is newer than
-  /// `settled`. `tag`: the number of this group on all ranks. If the members cannot be packed, sets `problem` and sends
-  /// `copied_on`: the snapshot is also copied to disk.
+  /// Packs the members and begins to send the changes. Packs over an older snapshot if that is newer than `settled`.
+  /// `tag`: the number of this group on all ranks. If the members cannot be packed, sets `problem`, but begins the
+  /// exchange all the same. `copied_on`: the snapshot is also copied to disk.
   void begin_commit(Version version, Version settled, int tag, bool copied_on, std::exception_ptr& problem);
   bool is_under_way() const { return under_way_ != nullptr; }
   /// Returns when all blocks that this rank makes are in their slots. They are not published yet.
@@ -85,7 +89,7 @@ class MemberGroup {
   /// Local.
   void publish_commit(Version version);
 
-  /// The size of this rank's snapshot, and how much of it the last commit had to copy and send.
+  /// Return the size of this rank's snapshot, and how many bytes of it the last commit had to copy and send.
   ByteCount snapshot_bytes() const { return sizes_[static_cast<std::size_t>(self_.value)]; }
   ByteCount changed_bytes() const { return changed_bytes_; }
   std::span<const std::byte> own_snapshot(Version version) { return snapshot_of(self_, version); }
@@ -111,51 +115,51 @@ class MemberGroup {
   /// The same for a version that fills no member. Local.
   bool forget_damaged_of(const RestorePlan& plan);
   void finish_bringing(Version version);
-  /// Fills the members if this rank's snapshot has come from other ranks. Returns false if it is damaged: its sources
-  /// were not, so the version cannot be used. Local.
+  /// Fills the members if this rank's snapshot has arrived from other ranks. Returns false if the snapshot is damaged.
+  /// Its sources were not damaged, so the version cannot be used. Local.
   bool unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
-  /// Returns false if this rank's snapshot has come from other ranks and is damaged. Local.
+  /// Returns false if this rank's snapshot has arrived from other ranks and is damaged. Local.
   bool is_sound_what_came(const RestorePlan& plan);
   /// Discards all blocks of the version, because it cannot be used. Local, on all ranks.
   void forget_blocks(Version version);
   /// Local.
   void publish(std::span<const Combination> made, Version version);
-  /// Begins to make the copies and parities of the restored snapshots again. Versions may follow each other, while
-  /// copies of those before are under way. Collective.
+  /// Begins to make the copies and parities of the restored snapshots again. May be called for another version while
+  /// copies of earlier versions are under way. Collective.
   void begin_rebuilding(const RestorePlan& plan, int tag);
   /// Waits for the parities, and publishes them. Copies may stay under way. Collective.
   void finish_parities();
-  /// Publishes the copies that have come, without waiting. Throws ProcessFailure. Local.
+  /// Publishes the copies that have arrived, without waiting. Throws ProcessFailure. Local.
   void publish_what_came();
   /// Returns true if copies of this rank are under way. Local.
   bool is_rebuilding() const { return !rebuilds_.empty(); }
-  /// Publishes the copies, and waits for those that have not come: for messages only that other ranks have begun to
-  /// send. Local.
+  /// Publishes the copies, and waits for those that have not arrived. It waits only for messages that other ranks have
+  /// begun to send. Local.
   void finish_rebuilding();
 
-  /// Fills the members from the snapshot of rank `from`. Each rank may name another one. Collective.
+  /// Fills the members from the snapshot of rank `from`. Each rank may name another rank. Collective.
   void unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem);
 
   /// Fills members that are parts of arrays from the snapshots of another number of ranks. Returns the names of all
   /// arrays in these snapshots. Collective.
   std::set<std::string, std::less<>> redistribute_to_members(const GatheringPlan& plan);
 
-  /// The names of the members in this rank's snapshot; none if it has none of that version. Local.
+  /// Returns the names of the members in this rank's snapshot; none if it has none of that version. Local.
   std::set<std::string, std::less<>> names_at(Version version);
 
   /// Sends the snapshot of owner r to rank writers[r], unless that rank keeps it. Returns the snapshots that this rank
   /// has received, by owner. Owners are the ranks that committed the version. Collective.
   std::map<Rank, Bytes> bring_to(std::span<const Rank> writers, const GatheringPlan& plan, int tag);
 
-  /// The sizes of the snapshots of the version that was committed or restored last. The restorer saves them around a
-  /// restore of another version.
+  /// Returns the sizes of the snapshots of the version that was committed or restored last. The restorer saves them
+  /// around a restore of another version.
   const Sizes& sizes() const { return sizes_; }
   void set_sizes(Sizes sizes) { sizes_ = std::move(sizes); }
-  /// Forgets the sizes of snapshots: another number of ranks has made what is in the version slots.
+  /// Forgets the sizes of snapshots: another number of ranks has made the blocks in the version slots.
   void forget_sizes();
 
  private:
-  /// Makes a restored version redundant again. Copies come while the application computes.
+  /// Makes a restored version redundant again. Copies arrive while the application computes.
   struct Rebuild {
     std::unique_ptr<Exchange> exchange;
     Version version;
@@ -188,14 +192,14 @@ class MemberGroup {
   VersionSlots slots_of_versions_;
   ChangeFinder finder_;
   Pack pack_;                                // the prepared pack, until it is packed
-  std::optional<SnapshotInParts> in_parts_;  // instead of that; until the commit is published
+  std::optional<SnapshotInParts> in_parts_;  // instead of pack_; until the commit is published
   Version version_in_parts_{};
   std::set<Version> committed_in_;  // versions that are kept, even if no block of them is left
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank self_{};
   std::vector<Stripe> stripes_;    // of all ranks
   std::vector<Stripe> concerned_;  // those in which this rank has a part
-  Sizes sizes_;                    // of the snapshots; at a commit, known of the ranks of concerned_
+  Sizes sizes_;                    // of the snapshots; at a commit, known for the ranks of concerned_
   ByteCount changed_bytes_ = 0;
   std::unique_ptr<Exchange> under_way_;
   Rebuilds rebuilds_;

@@ -1,7 +1,7 @@
-// All groups of members of a store: one for each redundancy that any rank protects members with.
+// All groups of members of a store: one for each redundancy with which any rank protects members.
 //
-// A group is made where a member is first protected with its redundancy, and the other ranks learn of it before it is
-// used. So at a commit or a restore all ranks have the same groups, in the same order.
+// A group is made on the rank where a member is first protected with its redundancy, and the other ranks learn of it
+// before it is used. So at a commit or a restore all ranks have the same groups, in the same order.
 
 #pragma once
 
@@ -47,7 +47,7 @@ class MemberGroups {
   /// Collective.
   void agree(const EpochRanks& ranks);
 
-  /// The group of the members that do not say their redundancy themselves.
+  /// Returns the group of the members that have no redundancy of their own.
   MemberGroup& usual() { return groups_.at(usual_); }
   /// Calls work(group, tag) for each group, in the same order on all ranks. The tag is for messages of that group.
   void for_each(const std::function<void(MemberGroup& group, int tag)>& work);
@@ -69,7 +69,7 @@ class MemberGroups {
   void publish_what_came();
   void finish_rebuilding();
   bool is_rebuilding() const;
-  /// The committed versions that are kept.
+  /// Returns the committed versions that are kept.
   std::set<Version> versions() const;
   std::vector<ByteCount> block_sizes(Version version) const;
   ByteCount memory() const;
@@ -79,7 +79,7 @@ class MemberGroups {
     ByteCount changed = 0;
   };
   SnapshotBytes snapshot_bytes() const;
-  /// The names of the members in this rank's snapshots.
+  /// Returns the names of the members in this rank's snapshots.
   Names names_at(Version version);
 
  private:

@@ -9,7 +9,7 @@
 namespace mend {
 namespace {
 
-/// The ranks, ordered by node.
+/// Returns the ranks, ordered by node.
 std::vector<std::size_t> line_up(std::span<const NodeId> nodes) {
   std::vector<std::size_t> line(nodes.size());
   std::iota(line.begin(), line.end(), 0);
@@ -35,7 +35,7 @@ class CopyHolders {
 
   /// Gives every rank one more holder. The candidate is as many places further on in the line as the largest node has
   /// ranks, so it is on another node unless one node has more than half of all ranks. If the candidate is not among the
-  /// safest, the rank that holds fewest copies among the safest is chosen.
+  /// safest, the rank among the safest that holds the fewest copies is chosen.
   void add_round(std::size_t round) {
     std::vector<std::size_t> unplaced;
     for (std::size_t i = 0; i < line_.size(); ++i) {
@@ -59,8 +59,8 @@ class CopyHolders {
            std::find(taken.begin(), taken.end(), Rank{static_cast<int>(candidate)}) == taken.end();
   }
 
-  /// What would be lost together with the candidate's node: 2, the snapshot and this copy; 1, this copy and another; 0,
-  /// neither.
+  /// Returns what would be lost together with the candidate's node: 2, the snapshot and this copy; 1, this copy and
+  /// another one; 0, neither.
   int danger(std::size_t owner, std::size_t candidate) const {
     if (nodes_[owner] == nodes_[candidate]) return 2;
     const auto& taken = holders_[owner];

@@ -30,7 +30,7 @@ void add_array(hid_t file, const std::string& name, const SharedArray& array, co
   for (const auto& [rank, part] : array.pieces) {
     const h5::Handle here = box(array.whole, part.offset, part.extents);
     const h5::Handle there = h5::space_of(part.extents);
-    // A file name without a folder is looked for beside the index, so the folder may be moved.
+    // HDF5 looks for a file name without a folder beside the index, so the folder may be moved.
     h5::check(H5Pset_virtual(properties, here, rank_file_name(rank).c_str(), source.c_str(), there),
               where + ": HDF5 cannot map a part");
   }

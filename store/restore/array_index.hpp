@@ -31,14 +31,15 @@ std::map<std::string, SharedArray> arrays_of(const std::vector<Parts>& ranks);
 /// Throws UsageError if `wanted`, the part of member `name`, is of another array than `committed`.
 void require_same_array(const std::string& name, const ArrayPart& wanted, const SharedArray& committed);
 
-/// The name of a rank's file.
+/// Returns the name of a rank's file.
 std::string rank_file_name(Rank rank);
 
 /// Writes the index as unfinished(path), in the folder of the ranks' files. Calls HDF5 (store/disk/h5.hpp). Throws
 /// EnvironmentError.
 void make_index(const std::filesystem::path& path, const std::map<std::string, SharedArray>& arrays);
 
-/// The text of the description, for arrays of numbers with at most three axes. `index`: the name of the HDF5 file.
+/// Returns the text of the description, for arrays of numbers with at most three axes. `index`: the name of the HDF5
+/// file.
 std::string describe_for_viewers(const std::string& index, Version version,
                                  const std::map<std::string, SharedArray>& arrays);
 

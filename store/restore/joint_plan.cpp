@@ -5,7 +5,7 @@
 namespace mend {
 namespace {
 
-/// The plans of all groups for one version.
+/// Returns the plans of all groups for one version.
 JointPlan plan_for(Version version, std::span<const Inventory> inventories,
                    const std::function<GatheringPlan(std::size_t, Version)>& plan) {
   JointPlan joint{version, {}, {}, version};

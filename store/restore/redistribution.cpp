@@ -75,7 +75,7 @@ class Redistribution {
     MPI_Comm_rank(comm_, &self_.value);
   }
 
-  /// The outgoing messages are freed at the end.
+  /// Frees the outgoing messages at the end.
   void exchange() {
     constexpr int tag = 2;
     std::map<Rank, ByteCount> sizes;
@@ -96,7 +96,7 @@ class Redistribution {
     requests.wait_all();
   }
 
-  /// One member after the other, so that at most one exists twice.
+  /// Fills one member after the other, so that at most one member is in memory twice.
   void fill(const Members& members, const Parts& wanted) {
     std::map<Rank, ByteCount> taken;
     auto next = transfers_.begin();

@@ -3,10 +3,10 @@
 //
 // Here, an owner is a rank of the job that committed the version; all other ranks are present ranks. Each owner's part
 // of an array is known (store/array_part.hpp), and so are each present rank's part and the holders of each owner's
-// snapshot. From that every rank computes the same plan: which rank sends which box of elements to which. A rank takes
-// the boxes that it keeps itself without a message. The other boxes are divided among all holders, so that many ranks
-// send to a rank that needs much (the idea of ReStore: Hespe, Huebner, Sanders, Stamatakis: ReStore, in-memory
-// replicated storage for rapid recovery in fault-tolerant algorithms, FTXS 2022).
+// snapshot. From these facts every rank computes the same plan: which rank sends which box of elements to which rank. A
+// rank takes the boxes that it keeps itself without a message. The other boxes are divided among all holders, so that
+// many ranks send to a rank that needs many elements (the idea of ReStore: Hespe, Huebner, Sanders, Stamatakis:
+// ReStore, in-memory replicated storage for rapid recovery in fault-tolerant algorithms, FTXS 2022).
 
 #pragma once
 

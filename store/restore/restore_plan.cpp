@@ -15,7 +15,7 @@ struct CutStripe {
   auto operator<=>(const CutStripe&) const = default;
 };
 
-/// The blocks that are left of one version.
+/// The remaining blocks of one version.
 class Remains {
  public:
   explicit Remains(int ranks) : sizes_(static_cast<std::size_t>(ranks), 0) {}
@@ -39,13 +39,13 @@ class Remains {
     return holders != nullptr && std::find(holders->begin(), holders->end(), holder) != holders->end();
   }
 
-  /// The ranks that have `owner`'s whole snapshot; null if there is none.
+  /// Returns the ranks that have `owner`'s whole snapshot; null if there is none.
   const std::vector<Rank>* holders_of(Rank owner) const {
     const auto at = snapshots_.find(owner);
     return at == snapshots_.end() ? nullptr : &at->second;
   }
 
-  /// The stripes from which `owner`'s snapshot can be rebuilt, one for each of its pieces; empty if that is not
+  /// Returns the stripes from which `owner`'s snapshot can be rebuilt, one for each of its pieces; empty if that is not
   /// possible.
   std::vector<const CutStripe*> stripes_for(Rank owner) const {
     // Placements before and after a failure may cut a snapshot differently.
@@ -66,7 +66,7 @@ class Remains {
 
   bool can_have(Rank owner) const { return holders_of(owner) != nullptr || !stripes_for(owner).empty(); }
 
-  /// The remaining parts of a stripe. Pieces come first, because they need no arithmetic elsewhere.
+  /// Returns the remaining parts of a stripe. Pieces are first, because they need no arithmetic elsewhere.
   std::vector<StripePart> parts_of(const CutStripe& stripe) const {
     std::vector<StripePart> parts;
     for (std::size_t i = 0; i < stripe.owners.size(); ++i) {
@@ -76,7 +76,7 @@ class Remains {
     return parts;
   }
 
-  /// The ranks that have a parity; null if there is none.
+  /// Returns the ranks that have a parity; null if there is none.
   const std::vector<Rank>* parity_holders(const CutStripe& stripe, int row) const {
     const auto rows = parities_.find(stripe);
     if (rows == parities_.end()) return nullptr;
@@ -114,7 +114,7 @@ class Planner {
     }
   }
 
-  /// Has `to` compute the snapshot of `owner`, piece by piece.
+  /// Adds steps in which `to` computes the snapshot of `owner`, piece by piece.
   void rebuild(Rank owner, Rank to) {
     const auto stripes = remains_.stripes_for(owner);
     for (std::size_t index = 0; index < stripes.size(); ++index) {
@@ -180,8 +180,8 @@ Versions remains_of(const Inventory& inventory, int ranks, std::optional<Version
   return versions;
 }
 
-/// Stores in `plan` the version to restore or, if there is none, what is missing. Returns the blocks that are left of
-/// it.
+/// Stores in `plan` the version to restore or, if there is none, the ranks whose snapshots are missing. Returns the
+/// remaining blocks of that version.
 const Remains* choose_version(const Versions& versions, int ranks, RestorePlan& plan) {
   const auto missing_from = [&](const Remains& remains) {
     std::vector<Rank> missing;

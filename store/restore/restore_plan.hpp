@@ -1,5 +1,5 @@
-// Decides which version is restored after a failure, and which rank makes which block from what. Pure: every rank
-// computes the same plan from the same inventory.
+// Decides which version is restored after a failure, and which rank makes which block from which sources. Pure: every
+// rank computes the same plan from the same inventory.
 
 #pragma once
 
@@ -28,11 +28,11 @@ struct Holding {
 /// The blocks that all ranks have of the versions of a group of members.
 struct Inventory {
   std::vector<Holding> holdings;
-  std::set<Version> committed;  ///< versions that contain the group, even if nothing is left of them
+  std::set<Version> committed;  ///< versions that contain the group, even if no block of them is left
 
-  /// All versions that are held or were committed.
+  /// Returns all versions that are held or were committed.
   std::set<Version> versions() const;
-  /// Removes all other versions.
+  /// Removes all versions except `version`.
   void keep_only(Version version);
 };
 
@@ -50,7 +50,8 @@ struct RestorePlan {
   std::optional<Version> newest_seen;
 };
 
-/// `stripes`: the present placement (see place). `wanted`: if given, the only acceptable version.
+/// Returns the plan of a restore. `stripes`: the present placement (see place). `wanted`: if given, the only acceptable
+/// version.
 RestorePlan plan_restore(const Inventory& inventory, std::span<const Stripe> stripes, int ranks,
                          std::optional<Version> wanted = {});
 
@@ -64,7 +65,7 @@ struct GatheringPlan {
   std::vector<std::vector<Rank>> holders;
 };
 
-/// `inventory`: its holders are present ranks. Pure.
+/// Returns the plan for `ranks_now` present ranks. The holders in `inventory` are present ranks. Pure.
 GatheringPlan plan_gathering(const Inventory& inventory, int ranks_then, int ranks_now,
                              std::optional<Version> wanted = {});
 

@@ -26,7 +26,7 @@ namespace {
 
 using agreement::Motion;
 
-/// The message about the lost data and the consequence.
+/// Returns the message about the lost data and the consequence.
 std::string describe_loss(const JointPlan& plan, std::string_view consequence) {
   const bool several = plan.missing.size() > 1;
   return fmt::format(
@@ -151,7 +151,7 @@ std::vector<Version> Restorer::bring_older(Version than, std::size_t count) {
   for (const Version version : older | std::views::take(count)) {
     for (;;) {
       JointPlan plan = plan_of(version);
-      if (!plan.version) break;  // a part of it is lost
+      if (!plan.version) break;  // a part of the version is lost
       std::exception_ptr none;
       if (!bring_undamaged(plan, Fills::nothing, none)) continue;
       brought.push_back(version);
@@ -283,7 +283,7 @@ void Restorer::require_rank_for_all(Rank asked_for) const {
   throw UsageError(fmt::format("there is no rank {} to restore from: there are {}", wrong, ranks_.count()));
 }
 
-/// The message about a version of which no rank has any part.
+/// Returns the message about a version of which no rank has any part.
 std::string Restorer::describe_total_loss(std::string_view consequence) const {
   const bool all_died = versions_.published() == Version{};
   return all_died ? fmt::format(

@@ -1,14 +1,14 @@
-// Restoring a version: the steps of restore(), restore(Version), restore_others(), restore_from(), and of saving what
-// is left when the job ends because ranks are missing.
+// Restoring a version: the steps of restore(), restore(Version), restore_others(), restore_from(), and of saving the
+// remaining data when the job ends because ranks are missing.
 //
 //   plan            which blocks has each rank?  which version can all have?       store/restore/joint_plan.hpp
-//   bring           each newcomer is sent its snapshot, or it is made of parities
+//   bring           each newcomer is sent its snapshot, or the snapshot is rebuilt from parities
 //   check, fill     damaged data is discarded, and the plan is made again
 //   confirm         a ballot: the restore has succeeded on all ranks, or on none
 //   protect         copies and parities that are lost are made again: parities at once, because that takes the ranks'
 //                   processors; copies are sent while the application goes on (MemberGroup::finish_rebuilding)
 //
-// A version that is not in memory is looked for on disk. If another number of ranks has committed the version, its
+// If a version is not in memory, the disk is searched for it. If another number of ranks has committed the version, its
 // arrays are redistributed to the present ranks, and members of any other kind are refused.
 
 #pragma once
@@ -45,15 +45,16 @@ class Restorer {
     MemberGroups::Names names;  ///< members of the version for this rank, protected or not
   };
 
-  /// Fills the members from the newest version that every rank can have, or the one that is wanted.
+  /// Fills the members from the newest version that every rank can have, or from `wanted`.
   Restored restore(std::optional<Version> wanted);
-  /// Gives every rank what it is to have of the next `count` older versions, too, and makes them redundant again, as
-  /// far as they are whole. The members stay as they are. Returns those versions, newest first.
+  /// Also gives every rank its blocks of the next `count` versions older than `than`, and makes these versions
+  /// redundant again, as far as they are complete. Does not change the members. Returns those versions, newest first.
   std::vector<Version> bring_older(Version than, std::size_t count);
   /// Throws UsageError on all ranks if one of them asks for a rank that does not exist. Without this check, the others
-  /// would wait for that one.
+  /// would wait for that rank.
   void require_rank_for_all(Rank asked_for) const;
-  /// Fills the members from what rank `from` of the communicator has committed. Each rank may name another.
+  /// Fills the members with the data that rank `from` of the communicator has committed. Each rank may name another
+  /// rank.
   Restored restore_from(Rank from);
   /// Writes the newest version that can be rebuilt to disk, for the ranks that have committed it.
   void save_what_is_left();

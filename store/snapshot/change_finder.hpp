@@ -3,8 +3,9 @@
 // The kernel watches members of which the last commit found little changed (store/snapshot/dirty_pages.hpp). At each
 // commit the watches report what was written since the previous one. A snapshot is packed over one that is some commits
 // older, so the reports of these commits are combined. A member of which much is written is not watched any more,
-// because the page faults would cost more than reading; nor is a member that has moved. Each time that much is written
-// to a watched member, twice as many commits must find little changed before it is watched again.
+// because the page faults would cost more than reading. A member that has moved is not watched any more either. Each
+// time that much is written to a watched member, the number of commits that must find little changed before it is
+// watched again doubles.
 
 #pragma once
 
@@ -28,14 +29,14 @@ namespace mend {
 /// For the members of one group on this rank. All functions are local.
 class ChangeFinder {
  public:
-  /// `unseen_writers`: whether FindChanges::automatic must do without watches now.
+  /// `unseen_writers`: returns true if FindChanges::automatic must not use watches now.
   ChangeFinder(
       FindChanges how, int versions, std::function<bool()> unseen_writers = [] { return has_unseen_writers(); })
       : how_(how), versions_(static_cast<std::uint64_t>(versions)), unseen_writers_(std::move(unseen_writers)) {}
 
   /// Reads the watches. Call it before members are packed as `version`.
   void look(const Members& members, Version version);
-  /// The known changes of members since they were packed as `older`.
+  /// Returns the known changes of members since they were packed as `older`.
   WrittenSince since(Version older) const;
   /// Chooses from the changes that packing found the members to watch from the next commit on.
   void learn(const Members& members, const Changes& changes);
@@ -54,7 +55,7 @@ class ChangeFinder {
     std::deque<Look> looks;             // of the last few commits
   };
 
-  /// How often a member that is not watched was found little changed.
+  /// A member that is not watched: how often commits found little changed in it.
   struct Candidate {
     unsigned in_a_row = 0;
     unsigned needed = 1;

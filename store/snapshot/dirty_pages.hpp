@@ -37,9 +37,9 @@ class DirtyPages {
 
   std::span<const std::byte> memory() const { return memory_; }
 
-  /// Ranges of the memory, in ascending order, outside of which nothing was written since the last call, or since
-  /// begin(). Parts of pages that are shared with other data are always included. Returns nothing if that is not known,
-  /// because the memory has been reused for something else; the watch cannot be used any more then.
+  /// Returns ranges of the memory, in ascending order, outside of which nothing was written since the last call, or
+  /// since begin(). Parts of pages that are shared with other data are always included. If the ranges are not known,
+  /// because the memory has been reused for something else, returns nothing, and the watch cannot be used any more.
   std::optional<std::vector<ByteRange>> take();
 
  private:

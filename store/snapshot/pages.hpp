@@ -22,7 +22,7 @@ struct ByteRange {
 
 inline std::size_t page_count(ByteCount bytes) { return (bytes + page_bytes - 1) / page_bytes; }
 
-/// Page number `index`. The last page may be short.
+/// Returns page number `index`. The last page may be short.
 template <class Byte>
 std::span<Byte> page_of(std::span<Byte> bytes, std::size_t index) {
   const ByteCount begin = index * page_bytes;
@@ -39,7 +39,7 @@ inline void add_range(std::vector<ByteRange>& ranges, ByteRange range) {
   }
 }
 
-/// The union of `ranges`, as disjoint ranges in ascending order.
+/// Returns the union of `ranges`, as disjoint ranges in ascending order.
 inline std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
   std::ranges::sort(ranges, {}, &ByteRange::begin);
   std::vector<ByteRange> all;
@@ -47,7 +47,7 @@ inline std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
   return all;
 }
 
-/// The bytes of `ranges` that are in none of `others`. All are disjoint and in ascending order.
+/// Returns the bytes of `ranges` that are in none of `others`. All are disjoint and in ascending order.
 inline std::vector<ByteRange> without(std::span<const ByteRange> ranges, std::span<const ByteRange> others) {
   std::vector<ByteRange> left;
   auto other = others.begin();

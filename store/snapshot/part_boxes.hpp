@@ -35,8 +35,8 @@ struct Overlap {
 /// Returns nothing if the parts have no elements in common. Both must be parts of the same array.
 std::optional<Overlap> overlap(const ArrayPart& first, const ArrayPart& second);
 
-/// The elements of a part that have not been found yet in other parts, which may overlap. Kept as boxes that do not
-/// overlap.
+/// The elements of a part that have not been found yet in other parts, which may overlap. They are stored as boxes that
+/// do not overlap.
 class Unfound {
  public:
   explicit Unfound(const ArrayPart& wanted);

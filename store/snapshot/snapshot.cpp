@@ -188,8 +188,8 @@ class Packing {
     return changed;
   }
 
-  /// The content of page `to`, which is at the beginning of `source`. If it fills the page, it is hashed there: then an
-  /// unchanged page is not copied, and a changed one is copied from the cache.
+  /// Returns the content of page `to`, which is at the beginning of `source`. If the content fills the page, it is
+  /// hashed in `source`: then an unchanged page is not copied, and a changed one is copied from the cache.
   static std::span<const std::byte> page_source(std::span<const std::byte> source, std::span<std::byte> to) {
     if (to.size() <= source.size()) return source.first(to.size());
     std::memcpy(to.data(), source.data(), source.size());

@@ -2,7 +2,7 @@
 //
 //   | header | directory: name, shape, offset, size of each member | hashes of all pages | member | member | ...
 //
-// The block is kept, sent, combined into parities and brought back unchanged. Members are hashed page by page
+// The block is kept, sent, combined into parities and restored unchanged. Members are hashed page by page
 // (store/snapshot/pages.hpp); header, directory and hashes are hashed as well, so a flipped bit anywhere is found. When
 // a snapshot is packed over an older one with the same directory, pack reports which pages have changed: the others
 // need not be copied or sent.
@@ -40,12 +40,12 @@ struct Changes {
 /// packed. Members that are not named may have changed anywhere.
 using WrittenSince = std::map<std::string, std::vector<ByteRange>, std::less<>>;
 
-/// Packs members into `snapshot`, and reuses its memory and, with `over_older`, its content. In that case it must hold
-/// an undamaged snapshot of the same rank, and data that is not in `written` is not read. Local.
+/// Packs members into `snapshot`, and reuses its memory and, with `over_older`, its content. With `over_older`,
+/// `snapshot` must hold an undamaged snapshot of the same rank, and data that is not in `written` is not read. Local.
 using Pack =
     std::function<Changes(Rank owner, Version version, Bytes& snapshot, bool over_older, const WrittenSince& written)>;
 
-/// Has `members` report their shapes and sizes. They must outlive the result, which packs them, once. Throws the
+/// Asks `members` for their shapes and sizes. The members must outlive the result, which packs them once. Throws the
 /// members' exceptions, before anything is overwritten. Local.
 Pack prepare(const Members& members);
 
@@ -74,11 +74,11 @@ struct PackedMember {
   std::span<const std::byte> data;
 };
 
-/// The members of an undamaged snapshot, in order of their names. They refer to the snapshot's memory. Throws DataLoss
-/// if its directory is corrupt. Local.
+/// Returns the members of an undamaged snapshot, in order of their names. They refer to the snapshot's memory. Throws
+/// DataLoss if its directory is corrupt. Local.
 std::vector<PackedMember> members_of(std::span<const std::byte> snapshot);
 
-/// The members that are parts of arrays. Local.
+/// Returns the members that are parts of arrays. Local.
 Parts parts_of(const Members& members);
 Parts parts_of(std::span<const std::byte> snapshot);
 

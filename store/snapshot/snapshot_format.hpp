@@ -25,7 +25,7 @@ struct Header {
   std::uint64_t total_bytes;
   std::uint64_t member_count;
   std::uint64_t directory_bytes;
-  std::uint64_t directory_hash;  // of directory and page hashes, and what fills them up
+  std::uint64_t directory_hash;  // of the directory, the page hashes and their padding
   std::uint64_t header_hash;     // of everything before it
 };
 
@@ -42,7 +42,7 @@ inline std::uint64_t hash_of_header(const Header& header) {
   return hash_of(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, header_hash)));
 }
 
-/// Where the parts of a snapshot are.
+/// The positions of the parts of a snapshot.
 struct Outline {
   ByteCount hashes_begin = 0;
   ByteCount data_begin = 0;
@@ -52,12 +52,12 @@ struct Outline {
         data_begin(align(hashes_begin + pages * sizeof(std::uint64_t))) {}
 };
 
-/// The length of a member's entry in the directory.
+/// Returns the length of a member's entry in the directory.
 inline ByteCount entry_bytes(std::string_view name, std::string_view shape) {
   return sizeof(EntryHead) + name.size() + shape.size();
 }
 
-/// Returns where the next one is written.
+/// Writes an entry at `at`. Returns the position of the next entry.
 inline std::byte* write_entry(std::byte* at, std::string_view name, std::string_view shape, ByteCount offset,
                               ByteCount size) {
   const auto write = [&at](const void* from, std::size_t bytes) {
@@ -71,7 +71,7 @@ inline std::byte* write_entry(std::byte* at, std::string_view name, std::string_
   return at;
 }
 
-/// Written last: directory and page hashes are in their places.
+/// Writes the header. Called last, when the directory and the page hashes are in their places.
 inline void write_header(std::span<std::byte> block, const Outline& outline, Rank owner, Version version,
                          std::size_t members, ByteCount directory_bytes) {
   const auto hashed = block.subspan(sizeof(Header), outline.data_begin - sizeof(Header));
@@ -80,7 +80,7 @@ inline void write_header(std::span<std::byte> block, const Outline& outline, Ran
   std::memcpy(block.data(), &header, sizeof header);
 }
 
-/// Copies a page of a member that has so many bytes.
+/// Copies a page of a member that has `of` bytes.
 inline void copy_page(std::span<const std::byte> from, std::span<std::byte> to, ByteCount of) {
   if (of >= beyond_caches) {
     copy_past_caches(from, to);

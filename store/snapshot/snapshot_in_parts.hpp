@@ -1,14 +1,15 @@
 // A snapshot of one member that is packed part by part, before the commit that takes it.
 //
-// A commit packs members out of the application's memory. Who is handed data earlier (Fenix_Data_member_store), and
-// must have a copy before the caller goes on, would copy it twice: once now, and once into the version slot. So its
-// copy is made in the slot:
+// A commit packs members out of the application's memory. If data arrives before the commit (Fenix_Data_member_store),
+// it must be copied before the caller continues. A separate copy would be copied again into the version slot at the
+// commit. So the copy is made directly in the slot:
 //
 //   write(0, u)     write(8192, part of v)       write(8192, another part)          the commit: finish()
 //   |uuuuuuuuuuuu|  |uuuuuuuuuuuu|..vvv.....|    |uuuuuuuuuuuu|..vvv..vv.|          directory, hashes, header
 //
 // Pages that are written whole are hashed before they are copied, and not copied if the older snapshot in the slot has
-// them already. Others are hashed at the end. What is not written is as in the older snapshot, or of any value.
+// them already. Others are hashed at the end. Bytes that are not written are those of the older snapshot, or have any
+// value.
 
 #pragma once
 
@@ -29,10 +30,11 @@ class SnapshotInParts {
   /// up to whole cache lines. Local.
   SnapshotInParts(std::string name, std::string shape, ByteCount bytes, Bytes& snapshot, bool over_older);
 
-  /// The member, as far as it has been written. Valid until resize().
+  /// Returns the member, as far as it has been written. Valid until resize().
   std::span<std::byte> data() const { return std::span(snapshot_).subspan(data_begin_); }
 
-  /// Gives the member another size. What was written stays, as far as it fits; all of it counts as changed. Local.
+  /// Gives the member another size. Bytes that were written stay, as far as they fit; all of them count as changed.
+  /// Local.
   void resize(ByteCount bytes);
 
   /// Copies `from` to this place in the member, in which it must lie. Local.
@@ -40,8 +42,8 @@ class SnapshotInParts {
   /// Writes zeros.
   void clear(ByteRange range);
 
-  /// Completes the snapshot, and says what has changed. When it is called again, because a commit was refused,
-  /// everything counts as changed. Local.
+  /// Completes the snapshot, and returns its changes. When it is called again, because a commit was refused, everything
+  /// counts as changed. Local.
   Changes finish(Rank owner, Version version);
 
  private:

@@ -14,7 +14,7 @@
 namespace mend {
 namespace {
 
-/// An upper bound of the numbers of open files; nothing if it cannot be read.
+/// Returns an upper bound of the numbers of open files; nothing if it cannot be read.
 std::optional<int> size_of_file_table() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -24,7 +24,7 @@ std::optional<int> size_of_file_table() {
   return std::nullopt;
 }
 
-/// Connections are most of a large job's open files, and write through the kernel.
+/// Most open files of a large job are connections, which write through the kernel.
 bool is_connection(const struct stat& file) { return S_ISSOCK(file.st_mode) || S_ISFIFO(file.st_mode); }
 
 bool may_write_unseen(int file) {

@@ -1,6 +1,6 @@
 // The memory of one process's store: for each block that it keeps, a slot for each of the last few versions.
 //
-// Versions take turns in the slots. A version that is being made has the slot of the oldest one, so the newest
+// Versions take turns in the slots. A version that is being made uses the slot of the oldest one, so the newest
 // published version is never overwritten. A version is not restored before it is published.
 
 #pragma once
@@ -39,7 +39,7 @@ class VersionSlots {
 
   /// Returns the slot for `version`, to be filled. Its previous contents are no longer published, but not erased.
   Kept& slot_for(const Block& block, Version version);
-  /// Gets memory for `bytes` in each slot of a block that has no version. Throws std::bad_alloc.
+  /// Allocates memory for `bytes` bytes in each slot of a block that has no version. Throws std::bad_alloc.
   void reserve(const Block& block, ByteCount bytes);
   /// Returns the older version in that slot; Version{0} if there is none.
   Version older_in_slot(const Block& block, Version version);
@@ -66,7 +66,7 @@ class VersionSlots {
   void forget_older(Version oldest);
 
   ByteCount memory() const;
-  /// The sizes of the blocks published at `version`.
+  /// Returns the sizes of the blocks published at `version`.
   std::vector<ByteCount> sizes(Version version) const;
 
  private:

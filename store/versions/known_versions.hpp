@@ -2,7 +2,7 @@
 //
 //   begin_epoch      differing    a newcomer may know less than the others
 //   agree            agreed       all ranks know the same; their members may hold other data
-//   committed,       in_members   the members of all ranks hold the newest version, or what the program has made of it
+//   committed,       in_members   the members of all ranks hold the newest version, or data computed from it
 //   restored
 //
 // Pure: the store carries the numbers between the ranks.
@@ -19,14 +19,14 @@ namespace mend {
 
 class KnownVersions {
  public:
-  /// The newest version that was published or restored; Version{0} before the first.
+  /// Returns the newest version that was published or restored; Version{0} before the first.
   Version published() const { return published_; }
   Version next() const { return published_.next(); }
-  /// The newest version that was not placed by this epoch's commits alone. Newer ones were.
+  /// Returns the newest version that was not placed by this epoch's commits alone. All newer versions were.
   Version settled() const { return settled_; }
   /// Returns true if, as far as this rank knows, anything was ever committed.
   bool any() const { return std::max(published_, announced_) != Version{}; }
-  /// How many ranks committed the versions in memory; 0 if there are none, or on a newcomer.
+  /// Returns how many ranks committed the versions in memory; 0 if there are none, or on a newcomer.
   int committed_by() const { return committed_by_; }
   /// Returns true if another number of ranks has committed the versions in memory.
   bool are_of_others(int ranks) const { return committed_by_ != 0 && committed_by_ != ranks; }

@@ -1,5 +1,5 @@
 // The versions that transactions hold (mend::transaction). Commits after a held version are provisional: a failure
-// takes the job back to that version. Holds are nested; an inner hold is part of the outer one. Pure.
+// rolls the job back to that version. Holds are nested; an inner hold is part of the outer one. Pure.
 
 #pragma once
 
@@ -13,16 +13,16 @@ namespace mend {
 class PinnedVersions {
  public:
   bool any() const { return !held_.empty(); }
-  /// The version of the outermost hold, to which a failure goes back. There must be a hold.
+  /// Returns the version of the outermost hold, to which a failure rolls the job back. There must be a hold.
   Version first() const;
-  /// The version of the innermost hold. There must be a hold.
+  /// Returns the version of the innermost hold. There must be a hold.
   Version last() const;
 
   void hold(Version version);
   /// Ends the innermost hold. Returns its version if no other hold has the same one.
   std::optional<Version> let_go();
 
-  /// Has the next commit be the last one of the innermost hold and end it.
+  /// Makes the next commit the last one of the innermost hold. That commit ends the hold.
   void end_with_next_commit() { next_ = Next::ends_a_hold; }
   bool next_commit_ends_a_hold() const { return next_ == Next::ends_a_hold; }
   /// Returns true if the next commit can still be taken back after it is published.

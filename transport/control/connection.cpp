@@ -241,7 +241,7 @@ class Listener::Impl {
       stranger->got += got;
       if (stranger->got == stranger->key.size() && stranger->key == address_.key) {
         Stranger known = std::move(*stranger);
-        strangers_.erase(stranger);  // even if no connection can be made: it would come here again and again
+        strangers_.erase(stranger);  // even if no connection can be made: each call would take it again
         known.socket.non_blocking(false);
         return std::unique_ptr<Connection>(
             new Connection(std::make_unique<Connection::Impl>(std::move(known.io), std::move(known.socket))));
@@ -266,7 +266,7 @@ class Listener::Impl {
     return ::poll(&listener, 1, 0) == 1;
   }
 
-  /// A caller that has gone again is ignored. One that cannot be accepted stays in the queue.
+  /// A caller that has disconnected is ignored. A caller that cannot be accepted stays in the queue.
   void accept() {
     namespace errc = asio::error;
     while (has_callers()) {

@@ -43,7 +43,7 @@ class Connection {
   void ask();
   /// Returns when the other side last connected, sent a message, or answered.
   Clock::time_point heard() const;
-  /// The name of the thread that answers.
+  /// The name of the thread that answers questions.
   static constexpr const char* thread_name = "mend-connection";
 
   /// Returns the next message if one has arrived. Never blocks.
@@ -79,7 +79,7 @@ class Listener {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The text "127.0.0.1:4321:KEY" of an address, and the reverse. Throws UsageError for any other text.
+/// Convert an address to the text "127.0.0.1:4321:KEY" and back. Throw UsageError for any other text.
 std::string to_string(const ControlAddress& address);
 ControlAddress parse_address(std::string_view text);
 

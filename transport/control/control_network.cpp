@@ -182,7 +182,7 @@ class ControlNetwork::Impl {
     return at != links_.end() && at->second.call == call ? &at->second : nullptr;
   }
 
-  /// Sends what is waiting, if that is possible now. Connects if there is no connection.
+  /// Sends the waiting messages, if that is possible now. Connects if there is no connection.
   void pump(ProcessId to, Link& link) {
     if (!link.call) return connect(to, link);
     Call& call = *link.call;
@@ -240,7 +240,7 @@ class ControlNetwork::Impl {
     if (received > (link.numbered ? link.last_sequence : most_messages)) return give_up(to, link);
     link.call->open = true;
     if (link.numbered) take_receipt(link, received);
-    // To a peer that was dropped and met again, the count continues from the peer's.
+    // For a peer that was dropped and met again, the count continues from the peer's count.
     link.numbered = true;
     link.last_sequence = received;
     for (Waiting& message : link.waiting) message.sequence = ++link.last_sequence;

@@ -10,16 +10,16 @@
 //                                       <--  RECEIPT n+1
 //
 // A message is kept until its receipt has arrived, and is sent again over a new connection if the old one breaks. So
-// between two living processes each message arrives once and in order, whatever happens to connections. A pulse arrives
-// at most once, and is not sent again.
+// between two living processes each message arrives once and in order, even if connections break. A pulse arrives at
+// most once, and is not sent again.
 //
 // Strangers
 // ---------
 // Every process draws a random key for its own listener and tells it to the members of its job, over MPI. A connector
 // must send the key of the listener; the listener answers with the connector's key. So neither exchanges messages with
-// a stranger, even if the stranger listens at the address of a dead process; the stranger then learns a key that is of
-// no use any more. A connection that does not begin with the right HELLO is closed and counted. Keys are not encrypted:
-// they keep out port scanners and other users of the machine, not a reader of the network's traffic.
+// a stranger, even if the stranger listens at the address of a dead process; the key that the stranger then learns is
+// no longer in use. A connection that does not begin with the right HELLO is closed and counted. Keys are not
+// encrypted: they keep out port scanners and other users of the machine, not a reader of the network's traffic.
 //
 // A broken connection is reported. It does not prove a death, because networks cut connections.
 //
@@ -88,7 +88,7 @@ class ControlNetwork {
   void pulse(ProcessId to, std::span<const std::byte> bytes);
   /// Makes connections anew where necessary. To be called regularly.
   void retry();
-  /// `peer` is held dead: drops its messages and connections. If it lives, it may connect again.
+  /// Call it when `peer` is declared dead. Drops its messages and connections. If it lives, it may connect again.
   void drop(ProcessId peer);
 
   /// Waits until something has arrived, or until `deadline`, and processes it.

@@ -81,7 +81,7 @@ struct Network {
   }
 };
 
-/// Nothing for other words.
+/// Returns nothing for other words.
 std::optional<Network> network_in(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;

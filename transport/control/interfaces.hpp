@@ -37,27 +37,27 @@ std::vector<Interface> interfaces(std::string_view wanted = {});
 /// "ib0,10.0.0.0/24". Pure.
 bool is_wanted(std::string_view wanted, std::string_view name, const Interface& interface);
 
-/// Returns why `wanted` leads nowhere on this machine, which has no interface that it names; empty if it has one. The
-/// loopback interface counts. Local. Throws EnvironmentError if the system does not list the interfaces.
+/// Returns why no interface of this machine fits `wanted`; empty if one does. The loopback interface counts. Local.
+/// Throws EnvironmentError if the system does not list the interfaces.
 std::string obstacle_to_network(std::string_view wanted);
 
-/// What of `wanted` leads to other machines, in the forms that Open MPI takes. Both are empty if that is nothing.
+/// The part of `wanted` that leads to other machines, in the forms that Open MPI takes. Both are empty if no part does.
 struct LeadingToOthers {
   std::string for_mpi;      ///< without the names and networks that this machine has for its loopback interface alone
   std::string for_daemons;  ///< the same, with this machine's interfaces in the place of networks
 };
 
-/// The daemons (PRRTE 3.0) do not recognise networks ("Did not find interface matching this subnet") and do not start
-/// with the loopback interface alone. A network that this machine is not in is left out for them. Local. Throws
-/// EnvironmentError if the system does not list the interfaces.
+/// Returns the part of `wanted` that leads to other machines. The daemons (PRRTE 3.0) do not recognise networks ("Did
+/// not find interface matching this subnet") and do not start with the loopback interface alone. A network that this
+/// machine is not in is left out for them. Local. Throws EnvironmentError if the system does not list the interfaces.
 LeadingToOthers leading_to_others(std::string_view wanted);
 
-/// Returns what is wrong with `wanted` as such a list; nothing if it is one. Pure.
+/// Returns what is wrong with `wanted` as a list of interfaces and networks; empty if it is correct. Pure.
 std::string objection_to_network(std::string_view wanted);
 
 /// Returns the address that machine `which` should use. `machines`: the interfaces of each machine. Selects the first
 /// network of machine 0 that all machines are in with different addresses, so that a private network of a machine is
-/// not taken for a common one. Returns nothing if there is no such network.
+/// not treated as a common one. Returns nothing if there is no such network.
 std::optional<Ipv4> common_address(std::span<const std::vector<Interface>> machines, std::size_t which);
 
 }  // namespace mend::transport

@@ -7,13 +7,13 @@
 //
 // The possible events are:
 //   - the first message of any channel is delivered (one channel for each ordered pair of processes, in order);
-//   - a living process does one of the things its caller may do now;
+//   - the caller of a living process makes one of the moves that it may make now;
 //   - a process dies, while the limit of deaths is not reached; messages on their way to it are gone;
 //   - a living process is told that another is dead. Messages of the dead process that have not been delivered to it by
 //     then are lost.
-// So the last messages of a dead process arrive or do not, separately for each receiver. That includes every death
-// between two sends of one step: the receivers whose message was never sent are those that are told of the death before
-// the message would have been delivered.
+// So the last messages of a dead process arrive or do not arrive, separately for each receiver. That includes every
+// death between two sends of one step: the receivers whose message was never sent are those that learn of the death
+// before the message would have been delivered.
 //
 // A state takes some 50 bytes, because the local state of a process and the content of a message are each stored once
 // and numbered. The result of a step in a local state is also stored and not computed again. Millions of states are
@@ -52,7 +52,7 @@ template <class Node>
 concept ExploredProcess = std::copyable<Node> &&
     requires(Node node, const Node& seen, ProcessId process, const typename Node::Message& message,
              Outbox<typename Node::Message>& outbox, Fingerprint& print) {
-  /// How many different things the caller may do now; doing the first, second, ... of them.
+  /// The number of moves that the caller may make now; the first, second, ... of them is made.
   { seen.moves() } -> std::convertible_to<std::size_t>;
   node.move(std::size_t{}, outbox);
   node.receive(process, message, outbox);

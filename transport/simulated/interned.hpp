@@ -18,7 +18,7 @@ class Interned {
  public:
   using Message = typename Node::Message;
 
-  /// Returns the number of `process` in this local state, which is new if the state was not known.
+  /// Returns the number of this local state of `process`; a new number if the state was not known.
   std::uint32_t number_of(std::size_t process, const Node& node) {
     Fingerprint print;
     print.add(process);
@@ -28,7 +28,7 @@ class Interned {
     return at->second;
   }
 
-  /// Returns the number of a message, which is new if the message was not known. Throws std::length_error if no numbers
+  /// Returns the number of a message; a new number if the message was not known. Throws std::length_error if no numbers
   /// are left.
   std::uint16_t number_of(const Message& message) {
     Fingerprint print;

@@ -29,7 +29,7 @@ class StateArena {
 
   std::size_t size() const { return ends_.size(); }
 
-  /// Valid until the next insert().
+  /// Returns the bytes of a state. Valid until the next insert().
   std::span<const std::uint8_t> operator[](std::uint32_t number) const {
     const std::uint64_t begin = number == 0 ? 0 : ends_[number - 1];
     return {bytes_.data() + begin, ends_[number] - begin};

@@ -7,7 +7,7 @@
 //   - a message that was sent in an earlier tick is delivered. A message takes 1 to `patience` ticks, chosen freely;
 //     once its age has reached its patience it must be delivered. Messages of one sender may overtake each other;
 //   - another witness tells it of a death that it does not know, while the limit of witnesses is not reached;
-//   - it does one of the things its caller may do;
+//   - its caller makes one of the moves that it may make;
 //   - it dies, while the limit of deaths is not reached: some of the messages it has sent in this turn are still sent,
 //     in order, the rest never.
 // A message never arrives in the tick in which it is sent. So the steps of the processes in one tick do not depend on

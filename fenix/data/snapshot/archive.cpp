@@ -32,7 +32,7 @@ MPI_Datatype type_of(std::uint64_t code) {
   return code < named_types().size() ? named_types()[code] : MPI_DATATYPE_NULL;
 }
 
-/// Writes, or only counts what it would write.
+/// Writes bytes, or only counts them.
 class Writer {
  public:
   explicit Writer(std::byte* at) : at_(at) {}
@@ -117,7 +117,7 @@ void put(Writer& to, const Record& record) {
   }
 }
 
-/// What is written by put(writer).
+/// Returns the bytes that put(writer) writes.
 template <class Put>
 Bytes written(const Put& put) {
   Writer counter(nullptr);

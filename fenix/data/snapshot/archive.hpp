@@ -9,7 +9,7 @@
 
 namespace mend::fenix {
 
-/// A snapshot that is kept beside another.
+/// An older snapshot that is kept beside another.
 struct KeptBeside {
   int time_stamp;
   Version version;
@@ -33,7 +33,7 @@ struct Record {
 };
 
 Bytes write(const Record& record);
-/// Throws EnvironmentError for what write did not write.
+/// Reads a record. Throws EnvironmentError for bytes that write did not write.
 Record read_record(std::span<const std::byte> from);
 
 /// The same for definitions alone, and for the elements of one member.

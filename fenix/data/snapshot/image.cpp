@@ -24,7 +24,7 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 }  // namespace
 
-/// Whether the places that there are have room for these members, and not much more.
+/// Returns true if the existing places have room for these members, and not much more room than they need.
 bool Image::fits(const Sizes& members) const {
   std::size_t needed = 0;
   for (const auto& [id, bytes] : members) {
@@ -51,7 +51,7 @@ Image::Place Image::new_place(std::size_t room) {
   return {offset, end_ - offset};
 }
 
-/// A member that grows is likely to grow again.
+/// Adds an eighth to a place that grows, because a member that grows is likely to grow again.
 void Image::make_room(int id, std::size_t bytes) {
   const auto known = places_.find(id);
   if (known != places_.end() && known->second.room >= bytes) return;

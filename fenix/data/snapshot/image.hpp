@@ -2,11 +2,11 @@
 //
 //   | root | record | member 0      | member 1 | ...
 //
-// Each has a place with some room. Places stay from one commit to the next, so that what has not changed lies where it
-// lay.
+// Each member has a place with some room. Places are the same from one commit to the next, so that unchanged data has
+// the same offset.
 //
-// A member of a page or more begins on a page (store/snapshot/pages.hpp). The record says what the snapshot is
-// (fenix/data/snapshot/archive.hpp), and the root where the record lies.
+// A member of a page or more begins on a page (store/snapshot/pages.hpp). The record describes the snapshot
+// (fenix/data/snapshot/archive.hpp), and the root has the offset of the record.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace mend::fenix {
 
-/// Local, all of it.
+/// All functions are local.
 class Image {
  public:
   /// Sizes of members, by number.
@@ -29,20 +29,20 @@ class Image {
   explicit Image(std::function<SnapshotInParts&(std::size_t bytes)> begin) : begin_(std::move(begin)) {}
 
   bool is_begun() const { return parts_ != nullptr; }
-  /// Begins the next one, in which there is room for these members.
+  /// Begins the next snapshot, with room for these members.
   void begin(const Sizes& members);
-  /// It is committed, or given up.
+  /// Ends the snapshot, which was committed or given up.
   void end() { parts_ = nullptr; }
-  /// The member has no place any more.
+  /// Removes the place of the member.
   void forget(int id) { places_.erase(id); }
 
-  /// What the member has already stays.
+  /// Makes room for `bytes` bytes of the member, and keeps the bytes that it has.
   void make_room(int id, std::size_t bytes);
   void write(int id, std::size_t at, std::span<const std::byte> from);
   void clear(int id, std::size_t begin, std::size_t end);
   void write_record(std::span<const std::byte> record);
   std::size_t offset_of(int id) const { return places_.at(id).offset; }
-  /// From this place in the snapshot on.
+  /// Returns the `bytes` bytes of the snapshot from `offset` on.
   std::span<const std::byte> at(std::size_t offset, std::size_t bytes) const;
 
  private:
@@ -60,7 +60,7 @@ class Image {
   std::size_t end_ = 0;
 };
 
-/// The record in a snapshot. Throws EnvironmentError when there is none.
+/// Returns the record in a snapshot. Throws EnvironmentError if there is none.
 std::span<const std::byte> record_in(std::span<const std::byte> image);
 
 }  // namespace mend::fenix

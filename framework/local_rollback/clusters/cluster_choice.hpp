@@ -8,8 +8,8 @@
 
 namespace mend {
 
-/// The clusters with which a job begins. `nodes`: of each rank, by rank. Throws UsageError if the choice does not fit
-/// the number of ranks. Local.
+/// Returns the clusters with which a job begins. `nodes`: the node of each rank, by rank. Throws UsageError if the
+/// choice does not fit the number of ranks. Local.
 replay::Clusters clusters_at_start(const ClusterChoice& choice, std::span<const NodeId> nodes);
 
 }  // namespace mend

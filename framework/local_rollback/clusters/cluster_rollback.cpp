@@ -9,12 +9,12 @@
 namespace mend {
 namespace {
 
-/// What a rank tells all others.
+/// The data that a rank sends to all others.
 struct Told {
-  std::uint64_t lives;  ///< 0: no life; otherwise 1 more than it
+  std::uint64_t lives;  ///< 0: no life; otherwise the life plus 1
   std::uint64_t entry;
   std::uint64_t lost;
-  std::uint64_t edition;  ///< of the clusters that it knows
+  std::uint64_t edition;  ///< of the clusters that this rank knows
 };
 constexpr int words = sizeof(Told) / sizeof(std::uint64_t);
 
@@ -27,12 +27,12 @@ void ClusterRollback::begin_job(const Roster& roster) {
 
 void ClusterRollback::adopt(const replay::Clusters& clusters, const Roster& roster, Epoch epoch) {
   replay::Clusters by_origin = replay::single_ranks(static_cast<int>(by_origin_->size()));
-  for (int& one : by_origin) one = -1 - one;  // of ranks that were given up
+  for (int& one : by_origin) one = -1 - one;  // negative numbers remain for ranks that were given up
   for (std::size_t rank = 0; rank < clusters.size(); ++rank)
     by_origin[static_cast<std::size_t>(roster.seats[rank].origin.value)] = clusters[rank];
   by_origin_ = std::move(by_origin);
   edition_ = 2;
-  life_ = epoch.value;  // all have come here together
+  life_ = epoch.value;  // all ranks have committed together
 }
 
 void ClusterRollback::enter_body(const Roster& roster, Epoch epoch) {
@@ -54,7 +54,7 @@ ClusterRollback::Decision ClusterRollback::decide(const Roster& roster, Rank sel
   const Told own{life_ ? *life_ + 1 : 0, entries_, lost, edition_};
   call_mpi([&] { return PMPI_Allgather(&own, words, MPI_UINT64_T, all.data(), words, MPI_UINT64_T, comm); },
            "MPI_Allgather");
-  const auto teller = std::ranges::max_element(all, {}, &Told::edition);  // the lowest of those that know best
+  const auto teller = std::ranges::max_element(all, {}, &Told::edition);  // the lowest rank with the newest clusters
   const int root = static_cast<int>(teller - all.begin());
   if (teller->edition > 0) {
     std::uint64_t size = by_origin_ ? by_origin_->size() : 0;
@@ -79,7 +79,7 @@ ClusterRollback::Decision ClusterRollback::decide(const Roster& roster, Rank sel
     const bool is_mate = of_ranks[rank] == of_ranks[static_cast<std::size_t>(self.value)];
     if (is_mate && apart[rank]) lost_by_mates_ = std::min(lost_by_mates_.value_or(UINT64_MAX), all[rank].lost);
   }
-  if (told_.size() != now_.size()) told_ = now_;  // of what was before, the others know
+  if (told_.size() != now_.size()) told_ = now_;  // the others have reported what was before
   met_ = epoch;
   return apart[static_cast<std::size_t>(self.value)] ? Decision::goes_back : Decision::goes_on;
 }

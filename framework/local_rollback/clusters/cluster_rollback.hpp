@@ -1,7 +1,7 @@
 // The clusters of the job, as this process knows them (replay/clusters/clusters.hpp), over all its entries of the body.
 //
-// In each recovery all ranks tell each other their lives. Survivors whose cluster goes back leave the body then, and
-// enter it again; the others wait for them where the new communicators are made.
+// In each recovery all ranks exchange their lives. Survivors whose cluster rolls back leave the body then, and enter it
+// again. The others wait for them where the new communicators are made.
 
 #pragma once
 
@@ -24,47 +24,47 @@ class ClusterRollback {
   enum class Decision : std::uint8_t {
     goes_on,
     goes_back,     ///< it must leave the body, and enter it again
-    has_reentered  ///< it has told the others before it left the body
+    has_reentered  ///< it has exchanged its life before it left the body
   };
 
   explicit ClusterRollback(ClusterChoice choice) : choice_(std::move(choice)) {}
 
   const ClusterChoice& choice() const { return choice_; }
 
-  /// The job begins with these ranks. Throws UsageError, on all processes, if the choice does not fit them. Local.
+  /// Begins the job with these ranks. Throws UsageError, on all processes, if the choice does not fit them. Local.
   void begin_job(const Roster& roster);
 
-  /// All tell each other their lives, once in a recovery: the others do not wait for a rank that has left the body
-  /// after that. `lost`: the steps that this rank would lose if it went back now. Collective over `comm`, of all ranks
-  /// of `roster`, whose errors are thrown.
+  /// Exchanges the lives of all ranks, once in a recovery. The others do not wait for a rank that has left the body
+  /// after that. `lost`: the steps that this rank would lose if it rolled back now. Collective over `comm`, which
+  /// contains all ranks of `roster` and whose errors are thrown.
   Decision decide(const Roster& roster, Rank self, Epoch epoch, std::uint64_t lost, MPI_Comm comm);
-  /// Returns true if clusters go back, and no rank goes on where it is. Local.
+  /// Returns true if clusters roll back, and no rank continues where it is. Local.
   bool all_go_back() const { return all_go_back_; }
-  /// This process enters the body, in this epoch: it has no life yet. Local.
+  /// Called when this process enters the body in this epoch. It has no life yet. Local.
   void enter_body(const Roster& roster, Epoch epoch);
-  /// All ranks go on. Local.
+  /// Begins the life of this entry of the body, unless it has one. Called when all ranks continue. Local.
   void begin_life(Epoch epoch);
 
   /// Returns true until adopt(), if the clusters are to be found by traffic. The same on all ranks. Local.
   bool wants_traffic() const { return choice_.kind == ClusterChoice::Kind::traffic && edition_ == 1; }
-  /// The clusters by traffic: the same on all ranks, which have committed together in this epoch. Local.
+  /// Sets the clusters by traffic. They are the same on all ranks, which have committed together in this epoch. Local.
   void adopt(const replay::Clusters& clusters, const Roster& roster, Epoch epoch);
 
-  /// By rank: whether it is in the cluster of `self`. After decide(), or at the start. Local.
+  /// Returns, by rank, whether it is in the cluster of `self`. Valid after decide(), or at the start. Local.
   std::vector<bool> mates(const Roster& roster, Rank self) const;
-  /// By rank, the same. Local.
+  /// Returns the cluster of each rank, by rank. Valid after decide(), or at the start. Local.
   replay::Clusters clusters(const Roster& roster) const;
 
-  /// Returns true if `rank` has gone back since the last call of was_told().
+  /// Returns true if `rank` has rolled back since the last call of was_told().
   bool is_back(Rank rank) const;
-  /// The last recovery has been told. Local.
+  /// Records that the last recovery was reported. Local.
   void was_told() { told_ = now_; }
   /// Returns the least number of steps that a survivor of this rank's cluster has lost in the last recovery; nothing if
   /// there were none. Local.
   std::optional<std::uint64_t> lost_by_mates() const { return lost_by_mates_; }
 
  private:
-  /// Of a rank: whose entry of the body has its life.
+  /// The entry of the body in which a rank has its life.
   struct Entry {
     ProcessId process;
     std::uint64_t number = 0;

@@ -1,4 +1,5 @@
-// Local rollback with clusters of several ranks: who goes back with whom, and what ranks of a cluster tell each other.
+// Local rollback with clusters of several ranks: which ranks roll back together, and which messages the ranks of a
+// cluster acknowledge to each other.
 
 #include "agreement/ballot.hpp"
 #include "base/name_runs.hpp"
@@ -20,19 +21,19 @@ namespace {
 
 constexpr int acknowledgement_tag = 1;  // of the session's communicator of collectives, on which they have tag 0
 
-/// Copies of so many bytes are kept before acknowledgements are looked for.
+/// The number of bytes of kept copies from which this rank looks for acknowledgements.
 constexpr std::size_t least_looked_for = std::size_t{512} << 10U;
 
 }  // namespace
 
-/// The steps that this rank would compute again if it went back now.
+/// Returns the number of steps that this rank would compute again if it rolled back now.
 std::uint64_t LocalRollback::steps_since_version() const {
   const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
   return steps - std::min(steps, steps_);
 }
 
-/// Finds out who goes back. Throws ProcessFailure if this rank does: the others wait until it has entered the body
-/// again.
+/// Decides which ranks roll back. Throws ProcessFailure if this rank does: the others wait until it has entered the
+/// body again.
 void LocalRollback::decide_who_goes_back() {
   using Decision = ClusterRollback::Decision;
   ClusterRollback& clusters = engine_.cluster_rollback();
@@ -60,7 +61,7 @@ void LocalRollback::decide_who_goes_back() {
   take_mates();
 }
 
-/// Before a commit: all find the clusters by what they have sent each other since the last.
+/// Before a commit, all ranks find the clusters from the bytes that they have sent each other since the last one.
 void LocalRollback::choose_clusters() {
   chosen_.reset();
   const ClusterRollback& clusters = engine_.cluster_rollback();
@@ -79,7 +80,7 @@ void LocalRollback::choose_clusters() {
   price_ = replay::price_of(*chosen_, traffic);
 }
 
-/// All have committed.
+/// Called when all ranks have committed.
 void LocalRollback::adopt_clusters() {
   if (!chosen_) return;
   const replay::Clusters clusters = *std::exchange(chosen_, std::nullopt);
@@ -106,10 +107,11 @@ void LocalRollback::take_mates() {
   sender_log_.set_mates(mates);
 }
 
-/// Mates tell each other what they have received, so that no copy is kept longer than needed.
+/// The ranks of a cluster tell each other which messages they have received, so that no copy is kept longer than
+/// needed.
 void LocalRollback::exchange_acknowledgements() {
   if (!has_mates_) return;
-  const ErrorsReturned quiet;  // a failure is met elsewhere
+  const ErrorsReturned quiet;  // a failure is handled elsewhere
   const MPI_Comm comm = session_.comm(Traffic::collectives);
   for (replay::SenderLog::Acknowledgement& due : sender_log_.take_acknowledgements()) {
     Sent& sent = acknowledgements_.emplace_back(Sent{MPI_REQUEST_NULL, std::move(due.words)});
@@ -138,7 +140,7 @@ void LocalRollback::exchange_acknowledgements() {
   if (has_come && messages_.sends_have_ended()) sender_log_.reuse_retained();
 }
 
-/// The communicators of the epoch were revoked.
+/// Called when the communicators of the epoch were revoked.
 void LocalRollback::end_acknowledgements() {
   const ErrorsReturned quiet;
   for (Sent& sent : acknowledgements_) PMPI_Wait(&sent.request, MPI_STATUS_IGNORE);

@@ -1,4 +1,4 @@
-// Collective calls that do not block, made of logged messages, and MPI_Alltoallw.
+// Non-blocking collective calls, made of logged messages, and MPI_Alltoallw.
 
 #include "framework/local_rollback/collectives/logged_collectives.hpp"
 #include "framework/local_rollback/values.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using Expected = LoggedMessages::Expected;
 
-/// What the ranks contribute to a reduction, beside each other.
+/// The contributions of the ranks to a reduction, one after the other in memory.
 class Contributions {
  public:
   Contributions(int ranks, int count, MPI_Datatype type) : type_(type), count_(count) {
@@ -26,7 +26,7 @@ class Contributions {
   }
   void* of(int rank) { return bytes_.get() + length_ * static_cast<std::size_t>(rank) - lower_; }
   int set(int rank, const void* values) { return copy(values, count_, type_.get(), of(rank), count_, type_.get()); }
-  /// Reduces those of the ranks below `end`, in their order, which changes them.
+  /// Reduces the contributions of the ranks below `end`, in rank order. This changes the contributions.
   int reduce(int end, MPI_Op op, void* in) {
     if (end == 0) return MPI_SUCCESS;
     void* const sum = of(end - 1);
@@ -43,7 +43,7 @@ class Contributions {
   std::unique_ptr<std::byte[]> bytes_;
 };
 
-/// The blocks of all ranks; each offset is a number of values.
+/// Returns the blocks of all ranks; each offset is a number of values.
 std::vector<Expected> blocks_of(const Front& front, void* data, const int* counts, const int* offsets,
                                 MPI_Datatype type) {
   std::vector<Expected> all;
@@ -87,7 +87,7 @@ int LoggedCollectives::begin_bcast(const Front& front, void* data, int count, MP
   return messages_.begin_operation(front, expected, {}, request);
 }
 
-/// Of the ranks below `end`; this rank is one of them, or the first that is not.
+/// Reduces the contributions of the ranks below `end`. This rank is one of them, or the first that is not.
 int LoggedCollectives::begin_reduction(const Front& front, const void* mine, void* in, int count, MPI_Datatype type,
                                        MPI_Op op, int end, MPI_Request* request) {
   const auto all = std::make_shared<Contributions>(end, count, type);
@@ -185,7 +185,7 @@ int LoggedCollectives::begin_allgatherv(const Front& front, const void* out, int
   return messages_.begin_operation(front, expected, {}, request);
 }
 
-/// Sends each rank its block, which is only read.
+/// Sends each rank its block. The blocks are only read.
 int LoggedCollectives::send_to_all(const Front& front, const std::vector<Expected>& own) {
   for (int distance = 0; distance < front.size; ++distance) {
     const int rank = (front.rank + distance) % front.size;
@@ -195,7 +195,7 @@ int LoggedCollectives::send_to_all(const Front& front, const std::vector<Expecte
   return MPI_SUCCESS;
 }
 
-/// The same, and expects the blocks of the others.
+/// The same, and begins to receive the blocks of the others.
 int LoggedCollectives::begin_exchange(const Front& front, const std::vector<Expected>& own,
                                       const std::vector<Expected>& expected, MPI_Request* request) {
   MEND_TRY(send_to_all(front, own));
@@ -224,7 +224,7 @@ int LoggedCollectives::begin_alltoallw(const Front& front, const void* out, cons
 int LoggedCollectives::alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
                                  const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
                                  const MPI_Datatype* in_types) {
-  // Not by a request: what a request has received would be left out if the call is interrupted and made again.
+  // Not by a request: if the call is interrupted and made again, it would leave out what a request has received.
   const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_types);
   if (out == MPI_IN_PLACE) {
     MEND_TRY(send_to_all(front, expected));

@@ -11,7 +11,7 @@
 namespace mend {
 namespace {
 
-/// At least as many bytes are reduced in blocks.
+/// The number of bytes from which values are reduced in blocks.
 constexpr long long least_in_blocks = 32LL * 1024;
 
 bool is_large(const Front& front, int count, MPI_Datatype type) {
@@ -20,7 +20,7 @@ bool is_large(const Front& front, int count, MPI_Datatype type) {
 
 }  // namespace
 
-/// Memory for `count` values. One at a time uses a Scratch.
+/// Memory for `count` values. One object at a time uses a Scratch.
 class LoggedCollectives::Values {
  public:
   Values(Scratch& scratch, int count, MPI_Datatype type) : type_(type), count_(count) {
@@ -131,8 +131,8 @@ int LoggedCollectives::reduce_by_tree(const Front& front, const void* mine, void
   return sum.copy_to(in);
 }
 
-/// Every rank sends each other its block of it, and reduces its own in `sum`, from the last rank's to the first's:
-/// Reduce_local puts its first operand before the second.
+/// Each rank sends every other rank the block of that rank, and reduces its own block in `sum`, from the last rank's to
+/// the first's: Reduce_local puts its first operand before the second.
 int LoggedCollectives::reduce_block(const Front& front, const void* mine, const Blocks& blocks, MPI_Datatype type,
                                     MPI_Op op, Values& sum, Values& other) {
   const auto block_of = [&](int rank) { return at(mine, blocks.offsets[static_cast<std::size_t>(rank)], type); };
@@ -169,9 +169,9 @@ int LoggedCollectives::allreduce(const Front& front, const void* out, void* in, 
   return allgatherv(front, MPI_IN_PLACE, 0, type, in, blocks.counts.data(), blocks.offsets.data(), type);
 }
 
-/// Neighbours form pairs until the number of places is a power of two; then places exchange what they have, over twice
-/// the distance each time. A place always has the values of adjacent ranks, and the lower ranks' come first, so both
-/// sides of an exchange compute the same bits.
+/// Neighbours form pairs until the number of places is a power of two. Then places exchange their values, at twice the
+/// distance each time. A place always has the values of adjacent ranks, and the lower ranks' come first, so both sides
+/// of an exchange compute the same bits.
 int LoggedCollectives::reduce_by_doubling(const Front& front, void* values, int count, MPI_Datatype type, MPI_Op op) {
   const int places = static_cast<int>(std::bit_floor(static_cast<unsigned>(front.size)));
   const int pairs = front.size - places;
@@ -244,7 +244,7 @@ int LoggedCollectives::gatherv(const Front& front, const void* out, int out_coun
   return MPI_SUCCESS;
 }
 
-/// Sends the others their blocks, and copies this rank's, which is the root.
+/// Sends the others their blocks, and copies the block of this rank, which is the root.
 int LoggedCollectives::scatter_from_root(const Front& front, const void* out, const int* out_counts, const int* offsets,
                                          MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type) {
   for (int rank = 0; rank < front.size; ++rank) {

@@ -1,12 +1,13 @@
-// Collective calls that are made of logged messages (logged_messages.hpp), so that a rank that goes back gets the same
-// results again. The order of the operands depends on the ranks alone, so a reduction has the same bits each time.
+// Collective calls that are made of logged messages (logged_messages.hpp), so that a rank that rolls back gets the same
+// results again. The order of the operands depends only on the ranks, so a reduction gives the same bits each time.
 //
 // Barrier: dissemination (Hensgen, Finkel, Manber, 1988). Bcast and Reduce: binomial trees; Reduce is linear, in the
 // order of the ranks, if the operation does not commute. Allreduce: recursive doubling. Scan: a chain. The others:
 // direct messages. Large values are reduced in blocks, one by each rank, which are then gathered (Rabenseifner, 2004).
 //
-// Non-blocking calls (begun_collectives.cpp): what a rank contributes is sent to each that needs it at once, so that
-// nobody waits for a rank that does something else; a reduction is done, in the order of the ranks, when all has come.
+// Non-blocking calls (begun_collectives.cpp): a rank sends its contribution at once to each rank that needs it, so that
+// no rank waits for one that does something else. A reduction is done in rank order when all contributions have
+// arrived.
 
 #pragma once
 
@@ -26,7 +27,7 @@ class LoggedCollectives {
  public:
   explicit LoggedCollectives(LoggedMessages& messages) : messages_(messages) {}
 
-  // As MPI's calls, whose codes they return; they throw as those of LoggedMessages.
+  // The same as MPI's calls, whose codes they return. They throw like the calls of LoggedMessages.
   int barrier(const Front& front);
   int bcast(const Front& front, void* data, int count, MPI_Datatype type, int root);
   int reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
@@ -47,11 +48,11 @@ class LoggedCollectives {
                 const MPI_Datatype* in_types);
 
   /// Neighbourhood collectives: sends `out`, a block for each destination of `front`, and receives `in`, a block from
-  /// each source; their peers are not used. If `request` is not null, without blocking.
+  /// each source. The peers of `out` and `in` are not used. If `request` is not null, the call does not block.
   int exchange_with_neighbours(const Front& front, std::vector<LoggedMessages::Expected> out,
                                std::vector<LoggedMessages::Expected> in, MPI_Request* request);
 
-  // As MPI's calls that do not block.
+  // The same as MPI's non-blocking calls.
   int begin_barrier(const Front& front, MPI_Request* request);
   int begin_bcast(const Front& front, void* data, int count, MPI_Datatype type, int root, MPI_Request* request);
   int begin_reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -80,7 +81,8 @@ class LoggedCollectives {
 
  private:
   class Values;
-  /// Memory that calls use one after the other, so that its pages are there. It is as large as the largest needed it.
+  /// Memory that calls use one after the other, so that its pages are already mapped. It has the largest size that was
+  /// needed.
   struct Scratch {
     std::unique_ptr<std::byte[]> bytes;
     std::size_t size = 0;

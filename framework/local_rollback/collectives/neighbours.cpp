@@ -50,8 +50,9 @@ int find_in_distributed_graph(MPI_Comm comm, Neighbours& neighbours) {
                                    neighbours.destinations.data(), weights.data() + sources);
 }
 
-/// What is received, in the order in which messages between two ranks match. Along a dimension, a rank sends to the one
-/// below first. If that is the one above too, the first message from there was meant for this rank as the one below.
+/// Returns the receives in the order in which messages between two ranks match. Along a dimension, a rank sends to its
+/// lower neighbour first. If the lower neighbour is also the upper one, the first message from it was sent to this rank
+/// as its lower neighbour.
 std::vector<Expected> in_order_of_sending(std::vector<Expected> in, bool is_cartesian) {
   for (std::size_t i = 0; is_cartesian && i + 1 < in.size(); i += 2) std::swap(in[i], in[i + 1]);
   return in;

@@ -1,5 +1,5 @@
-// Matched messages. A message is received, and noted in the log, when it is matched: it is not sent again. The
-// application's handle is that of the same bytes, which this process sends to itself, so it survives a recovery.
+// Matched messages. A message is received and noted in the log when it is matched, so it is not sent again. The
+// application's handle is for a copy of the message, which this process sends to itself, so it survives a recovery.
 
 #include "framework/local_rollback/messages/logged_messages.hpp"
 #include "framework/local_rollback/plain_calls.hpp"
@@ -31,7 +31,7 @@ int LoggedMessages::match(const Front& front, int from, int tag, int* flag, MPI_
   int size = 0;
   PMPI_Get_elements(&found, MPI_BYTE, &size);
   Matched made{&front, std::vector<std::byte>(static_cast<std::size_t>(size)), MPI_REQUEST_NULL, found};
-  // It is the next of its channel, also if a failure comes in between.
+  // The message is the next one of its channel, even if a failure comes in between.
   if (const int code = receive(front, Traffic::messages, made.bytes.data(), size, MPI_PACKED, found.MPI_SOURCE,
                                found.MPI_TAG, &made.status);
       code != MPI_SUCCESS)

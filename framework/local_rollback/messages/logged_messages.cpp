@@ -18,7 +18,7 @@
 namespace mend {
 namespace {
 
-/// A message of at least as many bytes is sent from where it lies, and copied into the log meanwhile.
+/// A message of at least this many bytes is sent from the application's memory, and copied into the log meanwhile.
 constexpr int least_sent_meanwhile = 32 * 1024;
 
 void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
@@ -30,12 +30,12 @@ void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::sp
   quietly([&] { return PMPI_Pack(data, count, type, into.data(), static_cast<int>(into.size()), &position, comm); });
 }
 
-/// So often a rank that goes back may ask in vain for a message from any source, without sending anything.
+/// A rank that rolls back may ask in vain for a message from any source this often, without sending anything.
 constexpr int most_vain_polls = 100'000;
 
 bool is_source(const Front& front, int from) { return from == MPI_ANY_SOURCE || (from >= 0 && from < front.size); }
 
-/// Ranks as numbered in session.comm().
+/// Returns the pattern of a receive, with ranks numbered as in session.comm().
 replay::Arrivals::Pattern pattern_of(const Front& front, int from, int tag) {
   using replay::Arrivals;
   return {from == MPI_ANY_SOURCE ? Arrivals::any : front.member(from), front.context(Traffic::messages),
@@ -45,7 +45,7 @@ replay::Arrivals::Pattern pattern_of(const Front& front, int from, int tag) {
 }  // namespace
 
 std::optional<int> plain_size(MPI_Datatype type) {
-  // MPI's own types are never freed, so what was found out of one stays true. Only the session's thread comes here.
+  // MPI's own types are never freed, so the result for a type stays true. Only the session's thread calls this.
   static MPI_Datatype known = MPI_DATATYPE_NULL;
   static std::optional<int> known_size;
   if (type == known) return known_size;
@@ -96,7 +96,7 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
   return send(front, traffic, data, count, type, to, tag, ends, nullptr);
 }
 
-/// `operation`: what ends when the message has been received; may be null.
+/// `operation`: the operation that ends when the message has been received; may be null.
 int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
                          int tag, SendEnds ends, Operation* operation) {
   if (to == MPI_PROC_NULL) return MPI_SUCCESS;
@@ -129,7 +129,7 @@ int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, 
     });
   }
   if (code == MPI_SUCCESS || !means_failure(comm, code)) return code;
-  recover_();  // which sends it again
+  recover_();  // this sends the message again
   return MPI_SUCCESS;
 }
 
@@ -221,7 +221,7 @@ int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_
         return MPI_SUCCESS;
       }
     }
-    // What was chosen has been sent, and comes.
+    // The chosen message has been sent, and will arrive.
     const bool comes = waits || (from == MPI_ANY_SOURCE && choice.from != from);
     const int code = quietly([&] {
       return comes ? PMPI_Probe(choice.from, choice.tag, comm, status)
@@ -242,7 +242,7 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
   Receive& receive = receives_.emplace_back(Receive{&front, data, count, std::make_shared<KeptType>(type), from, tag});
   int code = post(receive);
   if (code != MPI_SUCCESS && means_failure(front.comm(Traffic::messages), code)) {
-    recover_();  // which posts it again
+    recover_();  // this posts the receive again
     code = MPI_SUCCESS;
   }
   if (code == MPI_SUCCESS) code = PMPI_Grequest_start(&fill_status, &let_go, &ignore_cancel, &receive, &receive.handle);
@@ -256,7 +256,7 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
   return MPI_SUCCESS;
 }
 
-/// Posts the receive to MPI. In a rank that goes back, it may have to wait until its source is chosen.
+/// Posts the receive to MPI. In a rank that rolls back, it may have to wait until its source is chosen.
 int LoggedMessages::post(Receive& receive) {
   Choice choice{receive.from, receive.tag};
   if (replay_ && receive.traffic == Traffic::messages && is_source(*receive.front, receive.from)) {
@@ -330,7 +330,8 @@ bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
   });
 }
 
-/// The receives that were posted before `before`, and whose messages came earlier than one from `from` with `tag`.
+/// Completes the receives that were posted before `before`, and whose messages came earlier than one from `from` with
+/// `tag`.
 LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, Traffic traffic, int from, int tag,
                                                    const Receive* before) {
   for (Receive& one : receives_) {
@@ -415,7 +416,7 @@ void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const
   }
 }
 
-// --- the order of a rank that goes back ------------------------------------------------------------------------
+// --- the order in a rank that rolls back -----------------------------------------------------------------------
 
 LoggedMessages::Choice LoggedMessages::choose(const Front& front, int from, int tag, std::uint64_t number) {
   if (!replay_->arrivals) {
@@ -431,14 +432,14 @@ LoggedMessages::Choice LoggedMessages::choose(const Front& front, int from, int 
   return {from, tag, true};
 }
 
-/// For a receive that blocks.
+/// Chooses the message of a blocking receive.
 LoggedMessages::Choice LoggedMessages::choose_now(const Front& front, int from, int tag) {
   const Choice choice = choose(front, from, tag, ++receives_so_far_);
   if (choice.waits) give_up_order();
   return choice;
 }
 
-/// For a probe of any source.
+/// Chooses the message of a probe of any source.
 LoggedMessages::Choice LoggedMessages::look(const Front& front, int tag) {
   if (!replay_->arrivals) give_up_order();
   const auto answer = replay_->arrivals->look(pattern_of(front, MPI_ANY_SOURCE, tag));
@@ -458,7 +459,7 @@ void LoggedMessages::after_sending(const replay::Channel& channel) {
   if (replay_->alone) end_replay();
 }
 
-/// Receives whose source is chosen now. What cannot be posted because of a failure is posted after the recovery.
+/// Posts the receives whose source is chosen now. If a failure prevents that, they are posted after the recovery.
 void LoggedMessages::post_matched() {
   for (const auto& [number, envelope] : replay_->arrivals->take_matched()) {
     const auto receive = std::ranges::find(receives_, number, &Receive::number);
@@ -473,7 +474,7 @@ void LoggedMessages::begin_replay(std::optional<replay::Arrivals> arrivals, bool
   replay_.emplace(Replay{std::move(arrivals), alone});
 }
 
-/// From now on MPI's own order is right.
+/// Ends the replay. From now on MPI's own order is right.
 void LoggedMessages::end_replay() {
   replay_.reset();
   for (Receive& receive : receives_)
@@ -511,7 +512,7 @@ void LoggedMessages::begin_epoch(const Front* front) {
     if (receive.is_complete || (front != nullptr && receive.front != front)) continue;
     check_mpi(post(receive), "MPI_Irecv");
   }
-  // Of what was not sent again the receiver has everything.
+  // The receiver has all messages that were not sent again.
   for (Operation& one : operations_)
     if (one.send == MPI_REQUEST_NULL && (front == nullptr || one.front == front)) one.copy = {};
 }

@@ -1,24 +1,24 @@
 // Point-to-point messages that are sent again after a recovery. Each is packed into the log (replay/message_log.hpp)
-// before it is sent. A call that a failure interrupts recovers, and goes on.
+// before it is sent. A call that a failure interrupts recovers and then continues.
 //
-// A send that does not block is complete at once: what is sent is the copy. So only receives are kept until the
-// application has completed them. The application's request is a generalized one; beneath it is a receive of the epoch,
-// which is posted again after a recovery.
+// A non-blocking send is complete at once, because the copy in the log is sent. So only receives are kept until the
+// application has completed them. The application's request is a generalized request. Beneath it is a receive of the
+// epoch, which is posted again after a recovery.
 //
-// Other operations have a generalized request too (logged_operations.cpp). A synchronous send is sent again, until its
-// receiver has it. What a non-blocking collective call sends is complete at once, too; it ends when all that it
-// receives has come. A matched message (logged_matched.cpp) is received when it is matched; the application's handle is
-// one of mend's own, of a copy.
+// Other operations have a generalized request too (logged_operations.cpp). A synchronous send is sent again until its
+// receiver has it. The messages that a non-blocking collective call sends are complete at once, too; the call ends when
+// all messages that it receives have arrived. A matched message (logged_matched.cpp) is received when it is matched;
+// the application gets one of mend's own handles, for a copy.
 //
 // The application's persistent request is an MPI request with MPI_PROC_NULL, which exists until the application frees
-// it. For a started receive, mend has a request as above; a send is complete once it is started.
+// it. For a started receive, mend has a request as described above; a send is complete once it is started.
 //
-// A rank that goes back receives from any source what has arrived, as replay/arrivals.hpp says, until it has sent all
-// that the others have. Its receives are posted to MPI when their source is chosen. If no order is known to be right,
-// all ranks go back.
+// In a rank that rolls back, a receive from any source takes one of the messages that have arrived, as
+// replay/arrivals.hpp decides, until the rank has sent all messages that the others have. Its receives are posted to
+// MPI when their source is chosen. If no order is known to be right, all ranks roll back.
 //
-// A receive counts as received when it is noted in the log, and receives of a channel are noted in the order in
-// which their messages came. What was not noted before a recovery is sent and received again.
+// A receive counts as received when it is noted in the log, and receives of a channel are noted in the order in which
+// their messages came. Messages that were not noted before a recovery are sent and received again.
 
 #pragma once
 
@@ -46,10 +46,10 @@ namespace mend {
 
 class LoggedMessages {
  public:
-  /// The completion of a send: when the copy is made, or as MPI_Send, or as MPI_Ssend.
+  /// The moment at which a send ends: when the copy is made, or as MPI_Send, or as MPI_Ssend.
   enum class SendEnds : std::uint8_t { at_once, as_send, as_synchronous };
 
-  /// A message of a non-blocking collective call that is to come.
+  /// An expected message of a non-blocking collective call.
   struct Expected {
     int from;
     void* data;
@@ -63,13 +63,13 @@ class LoggedMessages {
     std::string_view instead;
   };
 
-  /// For receives from any source: messages that are sent again do not come in the order of the first time.
+  /// For receives from any source. Messages that are sent again do not come in the order of the first time.
   struct AnySource {
     std::function<bool()> is_behind;           ///< others have messages of this rank that it has not sent again
-    std::function<void(std::string)> give_up;  ///< called with the reason when all ranks have to go back; throws
+    std::function<void(std::string)> give_up;  ///< called with the reason when all ranks have to roll back; throws
   };
 
-  /// `recover`: called when a failure has interrupted a call; calls end_epoch, resend and begin_epoch, or throws.
+  /// `recover` is called when a failure has interrupted a call; it calls end_epoch, resend and begin_epoch, or throws.
   /// Without `any_source`, MPI_ANY_SOURCE is refused, and begin_replay() must not be called.
   LoggedMessages(replay::MessageLog& log, std::function<void()> recover, Words words,
                  std::optional<AnySource> any_source = {});
@@ -77,7 +77,8 @@ class LoggedMessages {
   LoggedMessages(const LoggedMessages&) = delete;
   LoggedMessages& operator=(const LoggedMessages&) = delete;
 
-  // As MPI's calls, whose codes they return. They throw what `recover` throws, and UsageError for what is not covered.
+  // The same as MPI's calls, whose codes they return. They throw what `recover` throws, and UsageError for calls that
+  // are not covered.
   int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
            SendEnds ends);
   int receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from, int tag,
@@ -86,22 +87,24 @@ class LoggedMessages {
                     MPI_Request* request);
   int begin_synchronous_send(const Front& front, const void* data, int count, MPI_Datatype type, int to, int tag,
                              MPI_Request* request);
-  /// A request that is complete when all of `expected` has come and `at_end`, which returns MPI's code, was called.
+  /// Makes a request that is complete when all messages of `expected` have come and `at_end`, which returns MPI's code,
+  /// was called.
   int begin_operation(const Front& front, std::span<const Expected> expected, std::function<int()> at_end,
                       MPI_Request* request);
-  /// As MPI_Mprobe if `flag` is null, otherwise as MPI_Improbe.
+  /// The same as MPI_Mprobe if `flag` is null, and as MPI_Improbe otherwise.
   int match(const Front& front, int from, int tag, int* flag, MPI_Message* message, MPI_Status* status);
   bool is_matched(MPI_Message message) const { return matched_.contains(message); }
   int receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status);
   int begin_receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request);
-  /// A persistent request, which start() begins. `ends`: nothing for a receive.
+  /// Makes a persistent request, which start() begins. `ends`: nothing for a receive.
   int make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer, int tag,
                       std::optional<SendEnds> ends, MPI_Request* request);
-  /// A persistent request, which `begin` begins as a request of its own. `begin` makes an intercepted call.
+  /// Makes a persistent request, which `begin` begins as a request of its own. `begin` makes an intercepted call.
   int make_persistent(std::function<int(MPI_Request*)> begin, MPI_Request* request);
   bool is_persistent(MPI_Request request) const { return persistent_.contains(request); }
   int start(MPI_Request request);
-  /// Starts it if it was made by `begin`, and returns MPI's code; otherwise nothing. Not inside of an intercepted call.
+  /// Starts the request if it was made with `begin`, and returns MPI's code; otherwise returns nothing. Not inside an
+  /// intercepted call.
   std::optional<int> begin_persistent(MPI_Request request);
   int free_persistent(MPI_Request* request);
   /// Cancels a receive of begin_receive() or start(), if its message has not come.
@@ -123,14 +126,14 @@ class LoggedMessages {
     std::vector<std::pair<std::size_t, MPI_Request>> replaced_;  // where, and what stood there
   };
 
-  /// Returns true if one of the requests is one of begin_...(), or of start().
+  /// Returns true if one of the requests was made by begin_...() or start().
   bool has_any(std::span<const MPI_Request> requests) const;
-  /// Completes those of `requests` that are of begin_...(), so that MPI's own call finds them complete.
+  /// Completes those of `requests` that were made by begin_...(), so that MPI's own call finds them complete.
   int finish(std::span<const MPI_Request> requests);
-  /// The same for those that can be completed now.
+  /// The same for the requests that can be completed now.
   int try_to_finish(std::span<const MPI_Request> requests);
 
-  /// MPI's own call has turned `before` into `after`: the requests that are gone are forgotten. Local.
+  /// Forgets the requests that are gone after MPI's own call has turned `before` into `after`. Local.
   void forget(std::span<const MPI_Request> before, std::span<const MPI_Request> after);
 
   /// Returns true if there are requests or matched messages that the application has not completed. Local.
@@ -138,11 +141,11 @@ class LoggedMessages {
 
   /// Returns true if something may be under way on the communicators. Local.
   bool uses_communicators() const { return !sends_.empty() || !receives_.empty() || !operations_.empty(); }
-  /// The communicators of the epoch were revoked: nothing uses them any more when this returns. Local.
+  /// Called when the communicators of the epoch were revoked. Nothing uses them any more when this returns. Local.
   void end_epoch();
-  /// Sends what the log says again. Local.
+  /// Sends a message of the log again. Local.
   int resend(MPI_Comm comm, int to, int tag, std::span<const std::byte> bytes);
-  /// Posts the receives again that are not complete: those of `front`, or all. Local.
+  /// Posts the incomplete receives again: those of `front`, or all. Local.
   void begin_epoch(const Front* front = nullptr);
   /// Ends all incomplete requests on `front` with an error. Local.
   void drop(const Front& front);
@@ -153,17 +156,18 @@ class LoggedMessages {
   /// Returns true if no copy is being sent any more. Local.
   bool sends_have_ended();
 
-  /// This rank goes back. `arrivals`: nothing if the order in which its messages may come is not known. `alone`: no
-  /// other goes back with it, so it is where it was when it has sent all that the others have. Local.
+  /// Begins the replay in a rank that rolls back. `arrivals`: nothing if the order in which its messages may come is
+  /// not known. `alone`: no other rank rolls back with it, so it has caught up when it has sent all messages that the
+  /// others have. Local.
   void begin_replay(std::optional<replay::Arrivals> arrivals, bool alone);
   void end_replay();
-  /// Returns true while this rank goes back, or the order in which it may receive is not known. Local.
+  /// Returns true while this rank rolls back, or the order in which it may receive is not known. Local.
   bool replays() const { return replay_.has_value(); }
-  /// Returns true once, when this rank that goes back has sent all that the others have. Local.
+  /// Returns true once, when this rank has rolled back and has sent all messages that the others have. Local.
   bool take_caught_up() { return std::exchange(caught_up_, false); }
   /// Returns true if this rank has ever received from any source. Local.
   bool receives_from_any() const { return receives_from_any_; }
-  /// Every message was received: nothing uses the log any more when this returns. Local.
+  /// Called when every message was received. Nothing uses the log any more when this returns. Local.
   void settle();
 
  private:
@@ -203,7 +207,7 @@ class LoggedMessages {
   struct Matched {
     const Front* front;
     std::vector<std::byte> bytes;
-    MPI_Request send;  // of them to this process itself, which the application's handle receives
+    MPI_Request send;  // of the bytes to this process itself; the application's handle receives them
     MPI_Status status;
   };
 
@@ -220,14 +224,14 @@ class LoggedMessages {
     std::function<int(MPI_Request*)> begin = {};  // of a collective call
   };
 
-  /// Of a rank that goes back.
+  /// The state of a rank that rolls back.
   struct Replay {
     std::optional<replay::Arrivals> arrivals;
     bool alone;
     int vain_polls = 0;    // since the rank has sent something
-    bool is_over = false;  // it has sent all that the others have
+    bool is_over = false;  // it has sent all messages that the others have
   };
-  /// The message that a receive of a rank that goes back takes.
+  /// The message that a receive takes in a rank that rolls back.
   struct Choice {
     int from;
     int tag;

@@ -1,4 +1,4 @@
-// Operations of logged messages that go on after their call: synchronous sends, and non-blocking collective calls.
+// Operations of logged messages that continue after their call: synchronous sends, and non-blocking collective calls.
 
 #include "framework/local_rollback/messages/logged_messages.hpp"
 #include "framework/local_rollback/plain_calls.hpp"
@@ -40,7 +40,7 @@ void LoggedMessages::complete(Operation& operation) {
   PMPI_Grequest_complete(operation.handle);
 }
 
-/// The call that has made it fails: what was begun is as if it had not been.
+/// Undoes the operation of `request`, because the call that has made it fails.
 void LoggedMessages::take_back(MPI_Request* request) {
   const ErrorsReturned quiet;
   const Operations::iterator operation = by_operation_.at(*request);
@@ -90,7 +90,7 @@ int LoggedMessages::begin_operation(const Front& front, std::span<const Expected
       code = post(part);
       if (code == MPI_SUCCESS) continue;
       if (!means_failure(front.comm(Traffic::collectives), code)) break;
-      recover_();  // which posts it again
+      recover_();  // this posts the receive again
       code = MPI_SUCCESS;
     }
   } catch (...) {
@@ -117,7 +117,7 @@ LoggedMessages::Try LoggedMessages::finish(Operation& operation, bool waits, int
     if (has_ended == 0) return Try::waits;
     operation.copy = {};
   }
-  if (operation.copy.data() != nullptr) return Try::interrupted;  // it was not received
+  if (operation.copy.data() != nullptr) return Try::interrupted;  // the message was not received
   if (operation.at_end) *code = operation.at_end();
   complete(operation);
   return *code == MPI_SUCCESS ? Try::complete : Try::failed;

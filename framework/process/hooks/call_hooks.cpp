@@ -36,7 +36,7 @@ int send_without_source(const void* data, int count, MPI_Datatype type, int to, 
   return code == MPI_SUCCESS ? receive(nullptr, 0, type, MPI_PROC_NULL, MPI_ANY_TAG, comm, status) : code;
 }
 
-/// Has the library complete requests, some of which are logged receives. `finish` completes those first.
+/// Has the library complete requests, some of which are logged receives. `finish` completes the logged receives first.
 /// They are forgotten when the library has completed them.
 template <class Finish, class Library>
 int complete(LoggedCalls& logged, int count, MPI_Request* requests, Finish finish, Library library) {
@@ -52,7 +52,7 @@ int complete(LoggedCalls& logged, int count, MPI_Request* requests, Finish finis
   });
 }
 
-/// Returns what logs calls if it has one of the requests; otherwise null.
+/// Returns the object that logs calls if it has one of the requests; otherwise null.
 LoggedCalls* owner_of(int count, const MPI_Request* requests) {
   LoggedCalls* const logged = logged_calls();
   const bool has_any =

@@ -1,4 +1,4 @@
-// Collective MPI calls that do not block, and MPI_Alltoallw. On session.comm() under --mend-rollback local, they are
+// Non-blocking collective MPI calls, and MPI_Alltoallw. On session.comm() under --mend-rollback local, they are
 // logged. The functions of MPI's profiling interface are intercepted, as in call_hooks.cpp.
 
 #include "base/telemetry/activity.hpp"
@@ -18,7 +18,7 @@ void intercept_begun_collectives() {}
 
 namespace {
 
-/// Does `work` with what makes the call on `comm` of logged messages.
+/// Calls `work` with the collectives made of logged messages and with the front of `comm`, inside an intercepted call.
 template <class Work>
 int in_call(mend::LoggedCalls& logged, MPI_Comm comm, Work work) {
   const mend::Front& front = *logged.front_of(comm);

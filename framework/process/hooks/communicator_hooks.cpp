@@ -80,7 +80,7 @@ int dup_front(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Co
   return MPI_SUCCESS;
 }
 
-/// Returns when all have called it; then the request is complete.
+/// Returns when all ranks have called it; then the request is complete.
 int dup_front_at_once(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Comm* made,
                       MPI_Request* request) {
   if (const int code = dup_front(logged, parent, info, made); code != MPI_SUCCESS) return code;
@@ -169,7 +169,7 @@ int graph_front(LoggedCalls& logged, MPI_Comm parent, int nodes, const int* inde
                       made);
 }
 
-/// What each rank gives, by rank. Inside of an intercepted call. Returns MPI's code.
+/// Gathers the list of each rank, by rank. Inside an intercepted call. Returns MPI's code.
 int gather_lists(LoggedCalls& logged, const Front& front, const std::vector<int>& mine,
                  std::vector<std::vector<int>>& all) {
   const auto ranks = static_cast<std::size_t>(front.size);
@@ -197,7 +197,7 @@ struct Edge {
   int weight;
 };
 
-/// The links of `rank` in a graph of these edges, as in Topology.
+/// Returns the links of `rank` in a graph of these edges, as in Topology.
 std::vector<int> links_of(int rank, bool is_weighted, const std::vector<Edge>& edges) {
   std::vector<int> links{is_weighted ? 1 : 0};
   const auto append = [&](auto is_here, auto other_end) {
@@ -222,7 +222,7 @@ int linked_front(LoggedCalls& logged, MPI_Comm parent, Wish wish, const std::vec
   });
 }
 
-/// The edges that all ranks give.
+/// Makes the distributed graph of the edges that all ranks give.
 int edges_front(LoggedCalls& logged, MPI_Comm parent, bool is_weighted, const std::vector<int>& words, MPI_Comm* made) {
   const Front& front = *logged.front_of(parent);
   return logged.in_call([&] {
@@ -309,7 +309,8 @@ void ask_for_communicators(int count, const MPI_Request* requests) {
   }
 }
 
-/// A request that MPI has completed is null. If it failed, there is no communicator.
+/// Reports the communicators whose requests are complete. A completed request is null. If it failed, there is no
+/// communicator.
 void take_made_communicators(int code) {
   ProcessContext& context = process_context();
   std::vector<ComingCommunicator> made;

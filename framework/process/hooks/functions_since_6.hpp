@@ -1,5 +1,5 @@
 // Functions of MPI that Open MPI has since 6.0 and mend does not log: those with counts of type MPI_Count, and buffers
-// of a communicator. Like the others in refused_hooks.cpp, they end a job with --mend-rollback local in a sentence.
+// of a communicator. Like the others in refused_hooks.cpp, they end a job with --mend-rollback local with a sentence.
 
 #pragma once
 

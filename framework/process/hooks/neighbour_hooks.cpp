@@ -22,8 +22,8 @@ namespace {
 
 using Blocks = std::vector<LoggedMessages::Expected>;
 
-/// Makes the exchange of `out` and `in`, which are called with the number of a neighbour, on `comm` of logged messages.
-/// `request`: null for a call that blocks.
+/// Makes the exchange on `comm` of logged messages. `out` and `in` are called with the number of a neighbour, and
+/// return its block. `request`: null for a blocking call.
 template <class Out, class In>
 int exchange(LoggedCalls& logged, MPI_Comm comm, MPI_Request* request, Out out, In in) {
   const Front& front = *logged.front_of(comm);
@@ -38,24 +38,24 @@ int exchange(LoggedCalls& logged, MPI_Comm comm, MPI_Request* request, Out out, 
   });
 }
 
-/// What is sent is only read.
+/// Returns a block of `data`. Data that is sent is only read.
 LoggedMessages::Expected block(const void* data, int count, MPI_Datatype type) {
   return {MPI_PROC_NULL, const_cast<void*>(data), count, type};
 }
 
-/// The same block for each neighbour.
+/// Returns the same block for each neighbour.
 auto same(const void* data, int count, MPI_Datatype type) {
   return [=](int) { return block(data, count, type); };
 }
-/// Blocks of equal length.
+/// Returns blocks of equal length.
 auto equal(const void* data, int count, MPI_Datatype type) {
   return [=](int i) { return block(at(data, MPI_Aint{i} * count, type), count, type); };
 }
-/// Offsets are numbers of values.
+/// Returns blocks whose offsets are numbers of values.
 auto varying(const void* data, const int* counts, const int* offsets, MPI_Datatype type) {
   return [=](int i) { return block(at(data, offsets[i], type), counts[i], type); };
 }
-/// Offsets are numbers of bytes.
+/// Returns blocks whose offsets are numbers of bytes.
 auto typed(const void* data, const int* counts, const MPI_Aint* offsets, const MPI_Datatype* types) {
   return [=](int i) { return block(static_cast<const std::byte*>(data) + offsets[i], counts[i], types[i]); };
 }

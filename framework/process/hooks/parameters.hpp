@@ -1,4 +1,4 @@
-// For functions that replace MPI's, written by macros: their parameters, by number.
+// The parameters of MPI's functions, by number, for functions that replace MPI's and are written by macros.
 
 #pragma once
 

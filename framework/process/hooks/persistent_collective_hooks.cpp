@@ -26,8 +26,8 @@ void intercept_persistent_collectives() {}
 
 namespace {
 
-/// What a request keeps of its arguments: datatypes last when the application frees them, and their arrays are copied,
-/// because wrappers for Fortran free them.
+/// The arguments that a request keeps. Datatypes stay valid when the application frees them, and arrays of datatypes
+/// are copied, because wrappers for Fortran free them.
 class Keeper {
  public:
   Keeper(int out, int in) : counts_{out, in} {}
@@ -41,7 +41,7 @@ class Keeper {
     types_.push_back(std::make_unique<KeptType>(type));
     return types_.back()->get();
   }
-  /// The first array is of what is sent, the second of what is received.
+  /// The first array is for the data that is sent, the second for the data that is received.
   const MPI_Datatype* kept(const MPI_Datatype* types) {
     const std::size_t which = next_++;
     std::vector<MPI_Datatype>& all = arrays_[which];
@@ -56,7 +56,7 @@ class Keeper {
   std::array<std::vector<MPI_Datatype>, 2> arrays_;
 };
 
-/// `sends`: blocks of this rank in a call with an array of datatypes; none if it sends in place.
+/// `is_in_place`: this rank sends in place, so a call with an array of datatypes has no blocks that it sends.
 template <class... Types, class... Given>
 int make_persistent(LoggedCalls& logged, const Front& front, int (*begin)(Types...), MPI_Request* request,
                     bool is_in_place, bool has_neighbours, Given... given) {

@@ -1,7 +1,7 @@
-// MPI calls that are not logged (framework/local_rollback/logged_calls.hpp): on a communicator whose calls are logged,
-// each ends the job with a sentence, and elsewhere it is the library's. The functions of MPI's profiling interface are
-// intercepted, as by call_hooks.cpp. With those that are covered, these are all that communicate:
-// tests/framework/process/mpi_functions_test.cpp compares them with what mpi.h declares.
+// MPI calls that are not logged (framework/local_rollback/logged_calls.hpp). On a communicator whose calls are logged,
+// each ends the job with a sentence; elsewhere the library's function is called. The functions of MPI's profiling
+// interface are intercepted, as by call_hooks.cpp. Together with the calls that are covered, these are all calls that
+// communicate: tests/framework/process/mpi_functions_test.cpp compares them with what mpi.h declares.
 
 #include "framework/process/hooks/refused_hooks.hpp"
 
@@ -25,7 +25,7 @@
 namespace mend {
 namespace {
 
-/// What logs calls that a call with this argument would go past.
+/// Returns the object that logs calls which a call with this argument would bypass; null if there is none.
 template <class Argument>
 LoggedCalls* owner_of(Argument argument) {
   if constexpr (std::is_same_v<Argument, MPI_Comm>) return logged_calls_of(argument);
@@ -45,14 +45,15 @@ void note_persistent(Types... arguments) {
   process_context().persistent_requests.note_made(comm, *request);
 }
 
-/// What is recorded of a call while it lasts: MPI_Send_c is a send like MPI_Send.
+/// Returns the call that is recorded while `name` lasts: MPI_Send_c is a send like MPI_Send.
 MpiCall recorded_as(std::string_view name) {
   if (name.ends_with("_c")) name.remove_suffix(2);
   return mpi_call_named(name);
 }
 
-/// Refuses `name` on a communicator whose calls are logged. A call without a communicator is refused while any are.
-/// Where errors are returned, mend itself makes the call: it revokes all communicators when it interrupts a process.
+/// Refuses `name` on a communicator whose calls are logged. A call without a communicator is refused while any calls
+/// are logged. Where errors are returned, mend itself makes the call: it revokes all communicators when it interrupts a
+/// process.
 template <class... Types>
 int refuse_or_call(const char* name, MpiCall recorded, int (*library)(Types...), Types... arguments) {
   LoggedCalls* logged = nullptr;
@@ -92,7 +93,7 @@ void intercept_refused_calls() {
 
 // NOLINTBEGIN(readability-identifier-naming, cppcoreguidelines-macro-usage): MPI's names, as many as it has
 
-// All ways lead through PMPI: calls in C, the library's wrappers for Fortran, and tools that intercept MPI.
+// All calls reach the PMPI functions: calls in C, the library's wrappers for Fortran, and tools that intercept MPI.
 #define MEND_REFUSE_BY(function, name, count)                                           \
   int function(MEND_PARAMETERS_##count(name)) {                                         \
     static const auto library = mend::of_the_library<decltype(&(function))>(#function); \

@@ -1,4 +1,4 @@
-// MPI calls that start an operation. On session.comm() under --mend-rollback logged, they are logged. The functions of
+// MPI calls that start an operation. On session.comm() under --mend-rollback local, they are logged. The functions of
 // MPI's profiling interface are intercepted, as in call_hooks.cpp.
 
 #include "base/telemetry/activity.hpp"
@@ -36,7 +36,7 @@ int begin_synchronous_send(mend::LoggedCalls& logged, const void* data, int coun
       [&] { return logged.messages().begin_synchronous_send(front, data, count, type, to, tag, request); });
 }
 
-/// What MPI_Isendrecv is given.
+/// The arguments of MPI_Isendrecv.
 struct Exchange {
   const void* out;
   int out_count;
@@ -50,7 +50,7 @@ struct Exchange {
   int in_tag;
 };
 
-/// The message is sent from its copy, so the application's request is that of the receive.
+/// Sends the message from its copy, so the application's request is that of the receive.
 int begin_exchange(mend::LoggedCalls& logged, const Exchange& one, MPI_Comm comm, MPI_Request* request) {
   const mend::Front& front = *logged.front_of(comm);
   return logged.in_call([&] {
@@ -69,7 +69,7 @@ int make_persistent(mend::LoggedCalls& logged, const void* data, int count, MPI_
       [&] { return logged.messages().make_persistent(front, data, count, type, peer, tag, ends, request); });
 }
 
-/// Returns what logs calls if this is one of its persistent requests; otherwise null.
+/// Returns the object that logs calls if this is one of its persistent requests; otherwise null.
 mend::LoggedCalls* owner_of_persistent(MPI_Request request) {
   mend::LoggedCalls* const logged = mend::logged_calls();
   return logged != nullptr && logged->messages().is_persistent(request) ? logged : nullptr;
@@ -87,7 +87,7 @@ int refuse_outdated() {
       "session.comm() or a communicator made of it");
 }
 
-/// Returns what logs calls if it has matched this message; otherwise null.
+/// Returns the object that logs calls if it has matched this message; otherwise null.
 mend::LoggedCalls* owner_of_matched(MPI_Message message) {
   mend::LoggedCalls* const logged = mend::logged_calls();
   return logged != nullptr && logged->messages().is_matched(message) ? logged : nullptr;

@@ -1,9 +1,9 @@
-// MPI_COMM_WORLD as session.comm() (--mend-world session): functions that ask about a communicator, or set what belongs
-// to it, and that no other file here intercepts. The functions of MPI's profiling interface are intercepted, as in
+// MPI_COMM_WORLD as session.comm() (--mend-world session): the functions that ask about a communicator or set its
+// properties, and that no other file here intercepts. The functions of MPI's profiling interface are intercepted, as in
 // call_hooks.cpp.
 //
-// MPI_Pack and its like are left alone: on machines of one kind they do the same on each communicator. So is MPI_Abort,
-// which ends the job on each.
+// MPI_Pack and similar functions are not intercepted: on machines of one kind they do the same on each communicator.
+// Neither is MPI_Abort, which ends the job on each.
 
 #include "framework/process/hooks/world_substitution.hpp"
 

@@ -11,14 +11,14 @@ MPI_Comm world_of_body();
 /// UsageError, or ends the job and returns MPI_COMM_NULL. Main thread.
 MPI_Comm require_not_outdated(MPI_Comm comm);
 
-/// The communicator that the program means by `comm`: under --mend-world session, MPI_COMM_WORLD is session.comm() in
-/// a body. Each intercepted function that only asks about a communicator asks this first. Local.
+/// Returns the communicator that the program means by `comm`: under --mend-world session, MPI_COMM_WORLD is
+/// session.comm() in a body. Each intercepted function that only asks about a communicator calls this first. Local.
 inline MPI_Comm resolve_to_ask(MPI_Comm comm) { return comm == MPI_COMM_WORLD ? world_of_body() : comm; }
 
-/// The same for each intercepted function that communicates, or makes what does.
+/// The same for each intercepted function that communicates, or makes an object that communicates.
 inline MPI_Comm resolve(MPI_Comm comm) { return comm == MPI_COMM_WORLD ? world_of_body() : require_not_outdated(comm); }
 
-/// Any other argument means itself.
+/// Returns any other argument unchanged.
 template <class Argument>
 Argument resolve(Argument argument) {
   return argument;
@@ -29,7 +29,7 @@ Argument resolve_to_ask(Argument argument) {
   return argument;
 }
 
-/// So that the functions of world_hooks.cpp are linked. Local.
+/// Makes the linker take the functions of world_hooks.cpp. Local.
 void intercept_world();
 
 }  // namespace mend

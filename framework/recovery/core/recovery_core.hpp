@@ -36,7 +36,7 @@
 // -------------
 //   - a rank dies: its neighbours' calls fail, they leave the body and revoke, so all ranks come to the ballot. The
 //     first rank calls the spares, which have also been told of the death;
-//   - all ranks die: the spares hear of it and decide alone, to recover;
+//   - all ranks die: the spares learn of it and decide alone, to recover;
 //   - a process dies during a round: the agreement that ends the round says so, and all take another round;
 //   - a process dies after some have finished the last round: those that still wait in it revoke the new communicators
 //     and call the spares back from the next epoch, so that all come back and answer. If the round is repeated instead,
@@ -256,7 +256,7 @@ using Actions = std::vector<Action>;
 std::string to_string(const Event& event);
 std::string to_string(const Action& action);
 
-/// Chooses the host, which starts newcomers: the first member on the best of `places`; if there is none, the first
+/// Returns the host, which starts newcomers: the first member on the best of `places`; if there is none, the first
 /// member on the machine of a vacant rank; if there is none, the first member on the machine with the fewest processes.
 /// Members that are `unable` are left out, and so are their machines if there are others. Pure.
 ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, std::span<const NodeId> places,
@@ -265,8 +265,7 @@ ProcessId host_of(const Roster& roster, const std::vector<ProcessId>& members, s
 /// The number of processes that try to start newcomers in one recovery, one after the other. If they all fail, the
 /// cause is probably the program.
 inline constexpr std::size_t most_hosts = 3;
-/// The number of newcomers of a host that die in the recovery in which they were started. Then the host counts as
-/// unable.
+/// If this many newcomers of a host die in the recovery in which they were started, the host counts as unable.
 inline constexpr std::size_t most_lost_newcomers = 3;
 
 // --- the core ---------------------------------------------------------------------------------------------------
@@ -322,7 +321,7 @@ enum class State : std::uint8_t {
 };
 std::string to_string(State state);
 
-/// The settings of a process that never change.
+/// The settings of a process. They never change.
 struct Setup {
   ProcessId self;
   Policy policy;
@@ -353,7 +352,7 @@ struct Row {
   /// The ranks that have lost their process in each, by their numbers at the start. Empty if no process has died.
   std::vector<Rank> ranks;
 
-  /// The row with one more recovery, in which `lost` have lost their process. Pure.
+  /// Returns the row with one more recovery, in which `lost` have lost their process. Pure.
   Row with(const std::vector<Rank>& lost) const;
   friend bool operator==(const Row&, const Row&) = default;
 };
@@ -370,7 +369,7 @@ struct Course {
   ProcessSet unable;               ///< members that could not start a process in this recovery
   ProcessSet started;              ///< processes that the present host has started in it
 
-  /// The row with this recovery, if `all_dead` are all that have died in it. Pure.
+  /// Returns the row with this recovery, if `all_dead` are all that have died in it. Pure.
   Row row_with(const ProcessSet& all_dead) const;
 };
 
@@ -392,21 +391,21 @@ class BasicCore {
   const Position& position() const { return position_; }
   const Course& course() const { return course_; }
   std::optional<Rank> rank() const { return rank_; }
-  /// The rank of a process in the plan for the candidate.
+  /// Returns the rank of a process in the plan for the candidate.
   std::optional<Rank> planned_rank(ProcessId process) const { return plan_->roster.rank_of(process); }
   int spawn_tries() const { return setup_.spawn_tries; }
   /// Returns true if too many recoveries were without_commit, so that no new process is started.
   bool out_of_tries() const { return course_.without_commit > setup_.spawn_tries; }
-  /// The row of recoveries that this one belongs to, by the deaths that are agreed on.
+  /// Returns the row of recoveries that this one belongs to, by the deaths that are agreed on.
   Row row() const { return course_.row_with(course_.dead); }
   /// Returns true if the row is so long that no new process is started, although there were commits.
   bool goes_in_circles() const { return row().length > setup_.spawn_tries; }
   bool first_world() const { return !introduced_.empty(); }
-  /// The number of ranks of the job; before the first world, the number that it is to have.
+  /// Returns the number of ranks of the job; before the first world, the number that it is to have.
   int ranks() const { return first_world() ? first_ranks_ : position_.roster.size(); }
   /// Returns true if the job is about to end and the remaining data are being saved to disk.
   bool saves() const { return saving_; }
-  /// The process that starts newcomers now.
+  /// Returns the process that starts newcomers now.
   ProcessId host() const { return host_of(position_.roster, position_.members, setup_.places, course_.unable); }
   bool hosts() const { return hosting_; }
   /// Returns false if this process could not start newcomers in this recovery.

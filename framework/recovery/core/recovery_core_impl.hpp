@@ -323,7 +323,7 @@ bool BasicCore<Rules>::someone_can_host() const {
          std::ranges::any_of(position_.members, [&](ProcessId member) { return !course_.unable.contains(member); });
 }
 
-/// The newcomers may have died of something that the host does, or that is the matter with its machine.
+/// Replaces the host if too many newcomers have died: the cause may be the host or its machine.
 template <class Rules>
 void BasicCore<Rules>::judge_host() {
   const ProcessSet lost = difference(course_.started, ProcessSet::of(position_.members));
@@ -363,7 +363,7 @@ void BasicCore<Rules>::try_without_newcomer(Actions& actions) {
   begin_round(actions);
 }
 
-/// The newcomer's number is never given again: if it is not admitted, some processes may have heard that it died.
+/// The newcomer's number is never given again: if it is not admitted, some processes may have learned that it died.
 template <class Rules>
 void BasicCore<Rules>::announced(const agreement::Outcome& outcome, Actions& actions) {
   failed_shrinks_ = 0;

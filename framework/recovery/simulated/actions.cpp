@@ -1,4 +1,4 @@
-// What a simulated process does for its core, and how it gets through calls of the library.
+// The actions that a simulated process carries out for its core, and its calls of the library.
 
 #include "base/assert.hpp"
 #include "framework/recovery/job_decision.hpp"
@@ -145,7 +145,7 @@ void RecoverySimulation::begin_step(ProcessId process) {
   if (one.wait == Process::Wait::call && one.number + 1 == one.next_number[one.on]) go_on(process);
 }
 
-/// As far as it can with what has come.
+/// Continues the call as far as the messages that have arrived allow.
 void RecoverySimulation::go_on(ProcessId process) {
   Process& one = at(process);
   const LibraryStep step = one.steps[one.step];
@@ -160,7 +160,7 @@ void RecoverySimulation::go_on(ProcessId process) {
   switch (step.kind) {
     case Kind::allreduce:
     case Kind::allgather: {
-      // one.round: how many rounds it has sent.
+      // one.round: the number of rounds that the process has sent.
       const std::uint32_t rounds = rounds_among(size);
       while (one.round < rounds && (one.round == 0 || has_heard(one.round - 1))) {
         const std::size_t distance = std::size_t{1} << one.round;
@@ -193,8 +193,8 @@ void RecoverySimulation::go_on(ProcessId process) {
   begin_step(process);
 }
 
-/// The library's agreement that this process waits in has come to an end. The first of shrinking says who is dead, and
-/// is made again until that is news to nobody.
+/// Called when the library's agreement in which this process waits has ended. The first agreement of shrinking decides
+/// which processes are dead, and is repeated until every process knows all of them.
 void RecoverySimulation::library_decided(ProcessId process, const agreement::Decision& decision) {
   Process& one = at(process);
   const bool shrinks = one.call != Call::settle;
@@ -314,8 +314,8 @@ void RecoverySimulation::take_note(ProcessId process, ProcessId from, const Note
   }
 }
 
-/// Along a binomial graph: to those 1, 2, 4, ... places before and behind. Both communicators of an epoch are revoked,
-/// the application's and the store's; the second one travels with the first.
+/// Revokes along a binomial graph: sends to the members 1, 2, 4, ... places before and behind. Both communicators of an
+/// epoch are revoked, the application's and the store's; the second one travels with the first.
 void RecoverySimulation::revoke(ProcessId process, CommId comm) {
   Process& one = at(process);
   if (comm == no_comm || !one.revoked.insert(comm).second) return;
@@ -325,7 +325,7 @@ void RecoverySimulation::revoke(ProcessId process, CommId comm) {
   for (std::size_t distance = 1; distance <= size / 2; distance *= 2) {
     for (const std::size_t to : {(own + distance) % size, (own + size - distance) % size}) {
       std::size_t next = to;
-      // The ring is never cut: the closest that is not known to be dead.
+      // The ring is never cut: the closest member that is not known to be dead.
       while (distance == 1 && one.detector->known_dead().contains(members.members[next]) && next != own) {
         next = to == (own + 1) % size ? (next + 1) % size : (next + size - 1) % size;
       }
@@ -341,7 +341,7 @@ void RecoverySimulation::hear_revocation(ProcessId process, CommId comm) {
   Process& one = at(process);
   if (one.revoked.contains(comm)) return;
   if (one.wait == Process::Wait::body && comm == one.application) {
-    leave_body(process);  // its core revokes too, and so passes it on
+    leave_body(process);  // its core revokes too, and so forwards the revocation
     return;
   }
   if (one.wait == Process::Wait::leaving && comm == one.application) return;

@@ -1,4 +1,4 @@
-// How a simulated process takes part in agreements: mend's own, and the library's.
+// The part of a simulated process in agreements: mend's own, and the library's.
 
 #include "framework/recovery/job_decision.hpp"
 #include "framework/recovery/simulated/process.hpp"
@@ -8,7 +8,7 @@
 
 namespace mend::recovery {
 
-/// Joins the group when it is first asked for.
+/// Returns the group. The process joins it at the first call.
 RecoverySimulation::Group& RecoverySimulation::group(ProcessId process, GroupKey key) {
   Process& one = at(process);
   const auto known = one.groups.find(key);
@@ -91,7 +91,7 @@ void RecoverySimulation::deliver(ProcessId process, ProcessId from, const Agreei
   perform(process, key, actions);
 }
 
-/// mend answers for its agreements inside of its own calls only.
+/// Returns true if the process answers now: mend answers for its agreements only inside its own calls.
 bool RecoverySimulation::answers(ProcessId process) const {
   const Process& one = at(process);
   const bool settles = one.wait == Process::Wait::call && one.call == Call::settle;
@@ -118,7 +118,7 @@ void RecoverySimulation::answer(ProcessId process) {
   }
 }
 
-/// Those of older communicators: all have returned from them.
+/// Forgets the groups of older communicators: all processes have returned from them.
 void RecoverySimulation::forget_groups(ProcessId process) {
   Process& one = at(process);
   one.first_live = one.base;

@@ -11,12 +11,12 @@ namespace {
 
 using Kind = LibraryStep::Kind;
 
-/// A number for the communicator, and its activation.
+/// Adds the steps that find a number for the communicator and activate it.
 void add_creation(std::vector<LibraryStep>& steps, Kind kind) {
   for (int i = 0; i < 3; ++i) steps.push_back({kind, 8});
 }
 
-/// The living agree on who is dead; all that follows is by agreements too.
+/// Adds the steps of a shrink: the living agree on which processes are dead, and the later steps are agreements too.
 void add_shrink(std::vector<LibraryStep>& steps) {
   steps.push_back({Kind::agreement, 8});
   add_creation(steps, Kind::agreement);
@@ -38,7 +38,7 @@ std::vector<LibraryStep> steps_of(Call call, std::size_t members) {
         add_creation(steps, Kind::allreduce);
       }
       break;
-    case Call::connect:  // who the newcomer is; then a communicator between all and it
+    case Call::connect:  // the identity of the newcomer; then a communicator between all members and it
       steps.push_back({Kind::broadcast, sizeof(DetectorPeer)});
       steps.push_back({Kind::invitation, members * sizeof(Placed)});
       steps.push_back({Kind::broadcast, 64});
@@ -46,7 +46,7 @@ std::vector<LibraryStep> steps_of(Call call, std::size_t members) {
       break;
     case Call::greet: steps.push_back({Kind::greeting, 1}); break;
     case Call::merge: add_creation(steps, Kind::allreduce); break;
-    case Call::restore:  // how long the longest inventory is, the inventories, the data; is any damaged; all done?
+    case Call::restore:  // length of the longest inventory, inventories, data; is any damaged; all done?
       steps.push_back({Kind::allreduce, 4});
       steps.push_back({Kind::allgather, 8});
       steps.push_back({Kind::allreduce, 4});

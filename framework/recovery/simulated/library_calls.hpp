@@ -1,5 +1,5 @@
-// The MPI library inside its calls, as steps that all members of a communicator take together: a model after
-// Open MPI 5.0 (ompi/communicator/comm.c, comm_cid.c, ft/comm_ft.c), as far as messages go.
+// The steps inside calls of the MPI library that all members of a communicator take together: a model of Open MPI 5.0
+// (ompi/communicator/comm.c, comm_cid.c, ft/comm_ft.c) with respect to messages.
 
 #pragma once
 
@@ -18,15 +18,15 @@ using CommId = std::uint32_t;
 
 enum class Call : std::uint8_t { settle, shrink, split, found, meet, connect, greet, merge, admit, restore };
 
-/// One of them.
+/// A step of a call.
 struct LibraryStep {
   enum class Kind : std::uint8_t {
-    agreement,   ///< the library's own, which ends whoever dies
+    agreement,   ///< the library's own; it completes even if processes die
     allreduce,   ///< ceil(log2 n) rounds; `bytes` each
     allgather,   ///< ceil(log2 n) rounds; `bytes` a member, so that a process sends about n times that
     broadcast,   ///< from the host, along a binomial tree; `bytes`
-    greeting,    ///< everyone exchanges a byte with the newcomer
-    invitation,  ///< the host alone: tells the newcomer who is in the job, and lets it connect; `bytes`
+    greeting,    ///< each member exchanges a byte with the newcomer
+    invitation,  ///< the host alone: tells the newcomer the members of the job, and lets it connect; `bytes`
     transfers,   ///< of a restore: as planned
     local,       ///< of a restore: copies and hashes
     ballot,      ///< of a restore
@@ -35,13 +35,13 @@ struct LibraryStep {
   ByteCount bytes = 8;
 };
 
-/// The steps of a call among `members` processes. Pure.
+/// Returns the steps of a call among `members` processes. Pure.
 std::vector<LibraryStep> steps_of(Call call, std::size_t members);
 
-/// Returns the number of rounds of an exchange among so many.
+/// Returns the number of rounds of an exchange among this many processes.
 std::uint32_t rounds_among(std::size_t members);
 
-/// The members of a communicator, by rank: the same at all of them.
+/// The members of a communicator, by rank. The same on all of them.
 struct Comm {
   std::vector<ProcessId> members;
   std::vector<std::int32_t> rank_of;  ///< by process; -1: none
@@ -52,12 +52,13 @@ struct Comm {
   std::size_t rank(ProcessId process) const { return static_cast<std::size_t>(rank_of[process.value]); }
 };
 
-/// All communicators of a job. What the n-th call of a kind on one makes is the same for all who make it.
+/// All communicators of a job. The n-th call of a kind on one makes the same communicator for all processes that make
+/// it.
 class Comms {
  public:
   const Comm& operator[](CommId id) const { return *all_[id]; }
   CommId make(CommId parent, Call call, std::uint32_t number, const std::vector<ProcessId>& members);
-  /// Without a parent.
+  /// Makes a communicator without a parent.
   CommId make(const std::vector<ProcessId>& members);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace mend::recovery {
 
-/// One process for each vacant rank is asked for at once; they come one after the other.
+/// Starts one process for each vacant rank at once. They join one after the other.
 void RecoverySimulation::perform(ProcessId process, const StartProcess&) {
   Process& one = at(process);
   one.wait = Process::Wait::guest;
@@ -27,7 +27,7 @@ void RecoverySimulation::perform(ProcessId process, const StartProcess&) {
   answer(process);
 }
 
-/// A newcomer has been started, and says so.
+/// Reports to the host that a newcomer has been started.
 void RecoverySimulation::call_host(ProcessId guest) {
   at(guest).has_called = true;
   at(guest).since = now(guest);
@@ -35,7 +35,7 @@ void RecoverySimulation::call_host(ProcessId guest) {
   send(guest, at(guest).host, Note{Note::Kind::guest, no_comm, 0, known_peers, 32});
 }
 
-/// Tells the next newcomer who is in the job.
+/// Sends the next newcomer the members of the job.
 void RecoverySimulation::bear(ProcessId host) {
   Process& one = at(host);
   const ProcessId newcomer = one.waiting.front();
@@ -43,7 +43,7 @@ void RecoverySimulation::bear(ProcessId host) {
   send(host, newcomer, Note{Note::Kind::guest, no_comm, 0, introduction, bytes});
 }
 
-/// Tells the guest what it must know to be a member.
+/// Sends the guest the data that it needs to be a member.
 void RecoverySimulation::let_in(ProcessId host) {
   Process& one = at(host);
   Process& guest = at(*one.guest);
@@ -87,7 +87,7 @@ void RecoverySimulation::perform(ProcessId process, const Admit& action) {
   call(process, Call::settle, one.base);
 }
 
-/// What passes between a host, and later all, and a newcomer.
+/// Handles a message between a newcomer and its host, and later between a newcomer and all members.
 void RecoverySimulation::guest_hears(ProcessId process, ProcessId from, const Note& note) {
   Process& one = at(process);
   switch (note.round) {

@@ -28,17 +28,17 @@ struct RecoverySimulation::Process {
     body,
     leaving,  ///< it computes, and leaves the body at its next call
     parked,
-    agreement,  ///< of mend
+    agreement,  ///< of mend's protocols
     call,       ///< of the library, or the restore
-    guest,      ///< hosting: a process is started
+    guest,      ///< as the host: a process is being started
     joining,    ///< a newcomer
   };
 
-  std::optional<RecoveryCore> core;  // a newcomer has it when it is in
+  std::optional<RecoveryCore> core;  // a newcomer gets it when it is admitted
   std::optional<detector::Detector> detector;
   std::uint32_t standing = 0;  // how many memberships the detector has had
   SimulatedTime armed = SimulatedTime::max();
-  std::vector<std::pair<SimulatedTime, ProcessId>> told;  // deaths that the kernel will tell it
+  std::vector<std::pair<SimulatedTime, ProcessId>> told;  // deaths that the kernel will report to it
 
   CommId base = no_comm;
   CommId candidate = no_comm;
@@ -48,43 +48,43 @@ struct RecoverySimulation::Process {
   CommId joined = no_comm;
 
   std::map<GroupKey, Group> groups;
-  CommId first_live = 0;  // of agreements
+  CommId first_live = 0;  // the first communicator whose agreements are kept
   std::map<GroupKey, std::vector<std::pair<ProcessId, Agreeing>>> early;
-  std::deque<std::pair<ProcessId, Agreeing>> unanswered;  // what mend answers when it is in a call of its own
-  std::deque<ProcessId> untold;                           // deaths, likewise
+  std::deque<std::pair<ProcessId, Agreeing>> unanswered;  // mend answers these in a call of its own
+  std::deque<ProcessId> untold;                           // deaths that mend handles in a call of its own
 
   Wait wait = Wait::nothing;
   GroupKey agrees_in{no_comm, false};
   agreement::Motion motion = agreement::Motion::recover;
-  std::optional<agreement::Ruling> closed;  // the ballots of the epoch, by this
+  std::optional<agreement::Ruling> closed;  // the ballots of the epoch, by this ruling
   Call call = Call::settle;
   CommId on = no_comm;
   std::vector<LibraryStep> steps;
   std::size_t step = 0;
-  std::uint32_t number = 0;  // of the step among those taken on the communicator
+  std::uint32_t number = 0;  // of the step, among those taken on the communicator
   std::uint32_t round = 0;
   bool restoring = false;
-  ProcessSet shrunk_without;  // members of the communicator that is shrunk
+  ProcessSet shrunk_without;  // the dead members of the communicator that is shrunk
   std::map<CommId, std::uint32_t> next_number;
-  std::map<std::pair<CommId, Call>, std::uint32_t> calls;           // how many of each kind
+  std::map<std::pair<CommId, Call>, std::uint32_t> calls;           // the number of calls of each kind
   std::map<std::pair<CommId, std::uint32_t>, std::uint64_t> heard;  // by step: rounds
   std::map<std::pair<CommId, std::uint32_t>, std::size_t> brought;  // by part of a restore: messages
   std::set<CommId> revoked;
   SimulatedTime leaves_at = SimulatedTime::max();
-  /// A message of a restore that is on its way out, or the copying of this rank's own data. They take neither the time
-  /// in which heartbeats are sent nor each other's.
+  /// A message of a restore that is being sent, or the copying of this rank's own data. Neither delays heartbeats, and
+  /// neither delays the other.
   struct Later {
     SimulatedTime at;
     std::optional<std::pair<ProcessId, Note>> transfer;  // none: the data is copied
   };
   std::vector<Later> later;
   SimulatedTime sends_until{0};
-  std::vector<CallSpares> spare_calls;  // that it has heard
+  std::vector<CallSpares> spare_calls;  // that it has received
 
-  // hosting
+  // as a host
   std::optional<ProcessId> guest;
   std::deque<ProcessId> waiting;  // newcomers that were started and have no rank yet
-  // a newcomer
+  // as a newcomer
   ProcessId host;
   bool has_called = false;
   std::optional<Position> position;
@@ -107,10 +107,10 @@ struct RecoverySimulation::Process {
 /// The messages between a host and a newcomer, by round.
 enum GuestRound : std::uint32_t { known_peers, introduction, invitation, greeting, admission };
 
-/// The work of the ranks, the same for all: each computes it for itself, here it is computed once.
+/// The work of the ranks in a restore. In a job each rank computes it for itself; here it is computed once for all.
 struct RecoverySimulation::RestoreParts {
-  static constexpr std::size_t count = 2;  // everyone gets what it lacks; then all is redundant again
-  ByteCount inventory = 0;                 // of the rank that has most to tell
+  static constexpr std::size_t count = 2;  // first each rank gets what it lacks; then all data is redundant again
+  ByteCount inventory = 0;                 // of the rank with the longest inventory
   RestorePlan plan;
   struct Transfer {
     Rank to;

@@ -59,7 +59,7 @@ const RecoverySimulation::RestoreParts& RecoverySimulation::restore_parts(CommId
     }
   };
   add(bringing, parts->plan.bring);
-  add(protecting, parts->plan.protect);  // nobody waits for copies
+  add(protecting, parts->plan.protect);  // no rank waits for copies
   if (!parts->plan.version) lost_ = parts->plan.missing;
   return *parts;
 }
@@ -79,11 +79,11 @@ void RecoverySimulation::begin_restore(ProcessId process) {
   begin_step(process);
 }
 
-/// `round` counts the parts whose messages have been sent.
+/// Continues the restore. `round` counts the parts whose messages have been sent.
 void RecoverySimulation::restore_goes_on(ProcessId process) {
   Process& one = at(process);
   const RestoreParts& parts = restore_parts(one.application, process);
-  if (!parts.plan.version) {  // all find that out alike
+  if (!parts.plan.version) {  // all ranks find that out alike
     one.restoring = false;
     one.wait = Process::Wait::nothing;
     return drive(process, BodyLeft{agreement::Motion::abandon, ExitCode::unrecoverable, false});
@@ -111,7 +111,7 @@ void RecoverySimulation::restore_goes_on(ProcessId process) {
   begin_step(process);
 }
 
-/// What has left by now, and what has been copied.
+/// Sends the messages that are due by now, and completes the copying that is due.
 void RecoverySimulation::carry_out_later(ProcessId process) {
   Process& one = at(process);
   const auto due =

@@ -16,7 +16,7 @@ namespace {
 constexpr ByteCount group_header = 8;
 constexpr ByteCount note_header = 16;
 
-/// What only happens once, at the end of which all must be over.
+/// The time after which the simulated job must be over.
 constexpr SimulatedTime longest = std::chrono::minutes(10);
 constexpr SimulatedTime slice = std::chrono::milliseconds(20);
 
@@ -94,7 +94,7 @@ RecoverySimulation::~RecoverySimulation() = default;
 
 bool RecoverySimulation::lives(ProcessId process) const { return simulator_->lives(process); }
 
-/// Until all are in the body or parked.
+/// Runs the job until all processes are in the body or parked.
 void RecoverySimulation::launch() {
   std::vector<ProcessId> launched;
   std::vector<Placed> introduced;
@@ -151,7 +151,7 @@ void RecoverySimulation::run() {
   } while (!all_is_over() && !was_cut_off_ && until < died_at_ + longest);
 }
 
-/// The deaths: from now on all is counted. Whoever observes a dead process is told, if the kernel tells.
+/// Begins the counts at the deaths. The process that observes a dead process is told, if the kernel tells.
 void RecoverySimulation::strike() {
   struck_ = true;
   const auto count = static_cast<std::uint32_t>(options_.ranks + options_.spares);
@@ -265,7 +265,7 @@ void RecoverySimulation::drive(ProcessId process, Event event) {
 
 // --- detection -----------------------------------------------------------------------------------------------------
 
-/// `members`: who watch each other from now on.
+/// `members`: the processes that watch each other from now on.
 void RecoverySimulation::enter_detection(ProcessId process, CommId members) {
   Process& one = at(process);
   const Position& position = one.core->position();
@@ -278,7 +278,7 @@ void RecoverySimulation::enter_detection(ProcessId process, CommId members) {
   take(process, actions);
 }
 
-/// What the kernel tells, and what the detector does when its time has come.
+/// Handles the deaths that the kernel reports, and the deadlines of the detector.
 void RecoverySimulation::detect(ProcessId process) {
   Process& one = at(process);
   if (!one.detector || one.standing == 0) return;
@@ -348,7 +348,7 @@ void RecoverySimulation::learn(ProcessId process, const ProcessSet& gone) {
   }
 }
 
-/// Of a parked process: whether it is called, or a rank has died.
+/// Wakes a parked process if it is called, or if a rank has died.
 void RecoverySimulation::wake_spare(ProcessId process) {
   Process& one = at(process);
   const Position& position = one.core->position();
@@ -361,7 +361,7 @@ void RecoverySimulation::wake_spare(ProcessId process) {
   drive(process, Called{});
 }
 
-/// The rank hears of a failure, and leaves the body at its next call.
+/// Called when the rank learns of a failure. It leaves the body at its next call.
 void RecoverySimulation::leave_body(ProcessId process) {
   Process& one = at(process);
   enter_phase(process, Phase::interrupt);
@@ -383,7 +383,7 @@ void RecoverySimulation::leave_now(ProcessId process) {
   drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, true, true});
 }
 
-// --- what came of it -----------------------------------------------------------------------------------------------
+// --- the result ----------------------------------------------------------------------------------------------------
 
 std::optional<std::string> RecoverySimulation::verdict() const {
   if (was_cut_off_) return std::nullopt;

@@ -2,13 +2,14 @@
 // benchmarks.
 //
 // The cores are those of a real job: RecoveryCore decides what each process does, agreement cores (ERA) decide
-// together, detectors find the dead and tell of them, the store's plan says who sends what to whom. They are driven as
-// the engine does it (framework/recovery/engine.cpp), and their messages travel through the simulated network.
+// together, detectors find the dead and report them, the store's plan determines which rank sends which data to which.
+// They are driven as by the engine (framework/recovery/engine.cpp), and their messages travel through the simulated
+// network.
 //
-// What the MPI library does inside its calls is a model, after Open MPI 5.0 (library_calls.hpp): a revocation goes
+// The steps of the MPI library inside its calls are a model of Open MPI 5.0 (library_calls.hpp): a revocation goes
 // along a binomial graph; shrinking is four of the library's agreements; splitting is an allgather and three
-// allreduces; a newcomer is connected by broadcasts and allreduces, and greets everybody. What a process computes takes
-// no time, except copying and hashing its data.
+// allreduces; a newcomer is connected by broadcasts and allreduces, and greets all members. Computing takes no
+// simulated time, except copying and hashing a process's data.
 
 #pragma once
 
@@ -37,45 +38,45 @@ using transport::SimulatedTime;
 /// The way in which deaths are found.
 enum class Finding : std::uint8_t {
   told,     ///< the kernel or the runtime tells the process that observes the dead one
-  silence,  ///< nobody does: a node is lost or a process hangs, and the time-out finds it
+  silence,  ///< no process is told: a node is lost or a process hangs, and the time-out finds it
 };
 
 struct SimulationOptions {
   int ranks = 4;
   int spares = 1;
   Policy policy;
-  transport::NetworkModel network;  ///< nobody is told of deaths by it, whatever it says
+  transport::NetworkModel network;  ///< it reports deaths to no process, whatever its settings
   detector::Timing timing{std::chrono::milliseconds(100), std::chrono::milliseconds(1000)};
   Finding finding = Finding::told;
-  SimulatedTime told_after{std::chrono::microseconds(500)};  ///< a death; with Finding::told
-  SimulatedTime until_call{0};  ///< a rank computes for up to so long before its next call of MPI
-  SimulatedTime start_process{std::chrono::milliseconds(150)};  ///< from asking for one until it calls
-  ByteCount bytes_per_rank = 1U << 20U;                         ///< what each has committed
+  SimulatedTime told_after{std::chrono::microseconds(500)};  ///< delay of the report of a death; with Finding::told
+  SimulatedTime until_call{0};  ///< longest time that a rank computes before its next call of MPI
+  SimulatedTime start_process{std::chrono::milliseconds(150)};  ///< from the request until the new process calls
+  ByteCount bytes_per_rank = 1U << 20U;                         ///< committed by each rank
   double memory_speed = 4;                                      ///< bytes per nanosecond, copied and hashed
   Redundancy redundancy;
   int failures = 1;                            ///< ranks whose processes die at once, spread evenly over the job
-  std::optional<SimulatedTime> another_after;  ///< them, one more rank dies
+  std::optional<SimulatedTime> another_after;  ///< after this time, one more rank dies
   std::uint64_t seed = 1;
 };
 
-/// The state of a process in a recovery. Those from `settle` to `admit` may come more than once.
+/// The state of a process in a recovery. The states from `settle` to `admit` may come more than once.
 enum class Phase : std::uint8_t {
-  detect,     ///< until it hears of a death or a revocation
+  detect,     ///< until it learns of a death or a revocation
   interrupt,  ///< until it has left the body
   ballot,     ///< of the ranks
   decide,     ///< with the spares: recover, or end
   settle,
   shrink,
-  count,    ///< agreement on the base: has everyone a candidate?
+  count,    ///< agreement on the base: has every process a candidate?
   split,    ///< the communicators of application and store
-  confirm,  ///< agreement on the candidate: has everyone its communicators?
-  start,    ///< of a process, and the agreement that it has come
+  confirm,  ///< agreement on the candidate: has every process its communicators?
+  start,    ///< start of a process, and the agreement that it has come
   meet,
   connect,
   merge,
   admit,
-  restore,  ///< all tell each other what they have
-  data,     ///< what ranks lack is sent, all copy theirs into their members, and vote that it has worked
+  restore,  ///< all ranks exchange their inventories
+  data,     ///< ranks get the data that they lack, all copy theirs into their members, and vote that it has worked
   over,
 };
 inline constexpr std::size_t phases = static_cast<std::size_t>(Phase::over) + 1;
@@ -83,7 +84,7 @@ const char* name_of(Phase phase);
 
 /// The cost of a phase.
 struct PhaseCost {
-  SimulatedTime time{0};     ///< of the survivor that is the last to have its data
+  SimulatedTime time{0};     ///< of the survivor that gets its data last
   std::uint32_t rounds = 0;  ///< messages, each sent after the one before had come, on the way to its end
   double messages = 0;       ///< that a process sends, on average
   std::uint64_t most_messages = 0;
@@ -93,27 +94,27 @@ struct PhaseCost {
 
 class RecoverySimulation {
  public:
-  /// Throws UsageError for a job that cannot be.
+  /// Throws UsageError for options that no job can have.
   explicit RecoverySimulation(const SimulationOptions& options);
   ~RecoverySimulation();
 
-  /// Until all ranks are in the body again with their data, or the job has ended.
+  /// Runs until all ranks are in the body again with their data, or the job has ended.
   void run();
 
-  /// The error at the end, if any: a process that never gets on, different rosters, a living process that is
-  /// held dead, a rank without a process.
+  /// Returns the error at the end, if any: a process that never continues, different rosters, a living process that is
+  /// declared dead, a rank without a process.
   std::optional<std::string> verdict() const;
-  /// Why the job has ended, if it did.
+  /// Returns why the job has ended, if it has.
   std::optional<End> end() const { return end_; }
   /// Returns true if processes have ended because too few of the others answered, as on the smaller side of a cut
   /// network.
   bool was_cut_off() const { return was_cut_off_; }
-  /// Ranks whose data is lost, or nothing.
+  /// Returns the ranks whose data is lost; empty if there are none.
   const std::vector<Rank>& lost() const { return lost_; }
   PhaseCost cost(Phase phase) const;
-  /// From the deaths until the last rank had its data.
+  /// Returns the time from the deaths until the last rank had its data.
   SimulatedTime total() const;
-  /// From the deaths until somebody knew of one.
+  /// Returns the time from the deaths until a process knew of one.
   SimulatedTime first_known() const { return *first_known_ - died_at_; }
   std::uint64_t messages_sent() const { return simulator_->messages_sent(); }
   const Roster& roster() const;
@@ -185,7 +186,7 @@ class RecoverySimulation {
   void answer(ProcessId process);
   void forget_groups(ProcessId process);
 
-  // what the core wants: actions.cpp
+  // actions of the core: actions.cpp
   void perform(ProcessId process, const Revoke& action);
   void perform(ProcessId process, const CallSpares& action);
   void perform(ProcessId process, const CastBallot& action);
@@ -218,7 +219,7 @@ class RecoverySimulation {
   void hear_revocation(ProcessId process, CommId comm);
   void fail_waits_on_dead(ProcessId process);
 
-  // a newcomer: actions.cpp
+  // a newcomer: newcomers.cpp
   void bear(ProcessId host);
   void call_host(ProcessId guest);
   void let_in(ProcessId host);
@@ -236,7 +237,7 @@ class RecoverySimulation {
   SimulationOptions options_;
   Comms comms_;
   std::vector<std::unique_ptr<Process>> processes_;
-  ProcessId hand_;  // a process of the simulator's that kills the others
+  ProcessId hand_;  // a process of the simulator that kills the others
   std::unique_ptr<transport::Simulator<Message, RecoverySimulation>> simulator_;
   std::map<CommId, std::unique_ptr<RestoreParts>> restores_;
   Roster with_data_;  // the roster whose ranks have committed or restored last

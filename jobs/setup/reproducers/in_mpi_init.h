@@ -1,6 +1,6 @@
-// For reproducers of what happens in MPI_Init: they put their own ompi_comm_init_mpi3 before the library's, which makes
-// MPI_COMM_WORLD. The fence at the end of MPI_Init is left out: the dead of a reproducer may be waited for there, which
-// is another defect (nobody-waits-for-dead-clients).
+// For reproducers of defects in MPI_Init: they put their own ompi_comm_init_mpi3 before the library's, which makes
+// MPI_COMM_WORLD. The fence at the end of MPI_Init is left out: it may wait for the dead processes of a reproducer,
+// which is another defect (nobody-waits-for-dead-clients).
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 static bool is_past_first_fence = false;
 
-// What the reproducer does before MPI_COMM_WORLD is made.
+// The work of the reproducer before MPI_COMM_WORLD is made.
 static void before_communicators(int self);
 
 // Takes the place of the library's function of that name.

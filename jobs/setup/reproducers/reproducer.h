@@ -1,8 +1,8 @@
-// What the reproducers share: start, verdict, and two ways for a process to be dead. A reproducer is this file and its
-// own; `mpicc NAME.c -lpmix` compiles it, and the comment at its top says how it is launched.
+// Common code of the reproducers: start, verdict, and two ways for a process to be dead. A reproducer consists of this
+// file and its own file; `mpicc NAME.c -lpmix` compiles it, and the comment at its top says how it is launched.
 //
-// A reproducer says one line, "defect: WHAT", "sound", or "untestable: WHY", and the first one counts. Processes do not
-// wait for each other after that: who has said it ends at once, and the others end with mpirun.
+// A reproducer prints one line, "defect: WHAT", "sound", or "untestable: WHY", and the first line counts. Processes do
+// not wait for each other after that: the process that has printed it ends at once, and the others end with mpirun.
 
 #pragma once
 
@@ -33,13 +33,13 @@ static inline void pause_ms(int ms) {
   }
 }
 
-// One line, in one piece, and the end of this process.
+// Prints one line, in one piece, and ends this process.
 static inline void say_and_end(const char* kind, const char* format, va_list arguments) {
   char text[400], line[480];
   vsnprintf(text, sizeof text, format, arguments);
   const int length = snprintf(line, sizeof line, "%s%s\n", kind, text);
   if (write(STDOUT_FILENO, line, (size_t)length) < 0) _exit(1);
-  pause_ms(200);  // mpirun reads it before it hears of the end
+  pause_ms(200);  // so that mpirun reads it before it learns of the end
   _exit(0);
 }
 static inline void defect(const char* format, ...) {
@@ -62,14 +62,14 @@ static inline void die(void) {
   pause();
 }
 
-// Whatever happens, no process outlives its launcher, or `limit` seconds.
+// Ensures that no process outlives its launcher, or runs for more than `limit` seconds.
 static inline void end_with_launcher(unsigned limit) {
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   alarm(limit);
 }
 
-// MPI, with errors returned.
+// Initialises MPI, with errors returned.
 static inline void begin(int* argc, char*** argv) {
   end_with_launcher(60);
   MPI_Init(argc, argv);
@@ -94,8 +94,9 @@ static inline void progress_ms(int ms) {
   }
 }
 
-// Whether there is time for another round. All processes ask at the beginning of each; process 0 looks at the clock in
-// one of 50, and ends the rounds after 30 s: on a busy machine they would take longer than the limit.
+// Returns true if there is time for another round. All processes call it at the beginning of each round. Process 0
+// reads the clock in one round of 50, and ends the rounds after 30 s: on a busy machine they would take longer than the
+// limit.
 static inline bool is_time_for(int round) {
   static double end;
   int time = 1;
@@ -131,8 +132,8 @@ static inline pmix_proc_t myself(void) {
   return proc;
 }
 
-// Tells this process's library, and no other, that `other` is dead, as the runtime does for a killed process. What the
-// transports have of it is not touched: so the news can come before a connection ends, at will.
+// Reports to this process's library, and to no other, that `other` is dead, as the runtime does for a killed process.
+// The connections to `other` are not touched: so the report can come before a connection ends.
 static inline void hold_dead(int other) {
   static pmix_proc_t dead;
   static pmix_info_t info[2];

@@ -25,7 +25,7 @@ constexpr ByteCount portion = 8 * large_page;
 
 #ifdef MADV_POPULATE_WRITE
 
-/// The time that this thread has had a processor. Waiting for one says nothing about pages.
+/// Returns the processor time of this thread. Time in which the thread waits for a processor is not a cost of pages.
 Clock::duration processor_time() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

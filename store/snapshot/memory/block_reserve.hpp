@@ -1,7 +1,7 @@
 // Memory for large blocks, prepared before it is needed.
 //
-// The kernel clears memory when it is first written. That takes about as long as receiving the data. A spare does it
-// while it waits; the ranks tell it the sizes of their blocks (framework/epoch/spare_briefing.hpp).
+// The kernel clears memory when it is first written. That takes about as long as receiving the data. A spare has its
+// memory cleared while it waits; the ranks send it the sizes of their blocks (framework/epoch/spare_briefing.hpp).
 
 #pragma once
 
@@ -21,7 +21,7 @@ inline constexpr ByteCount large_page = ByteCount{2} << 20;
 /// and delete_large() returns it. Throws std::bad_alloc.
 void* new_large(ByteCount bytes);
 void delete_large(void* memory, ByteCount bytes);
-/// Has the kernel provide the pages of large memory now. No effect if the kernel cannot.
+/// Makes the kernel provide the pages of large memory now. No effect if the kernel cannot.
 void populate(void* memory, ByteCount bytes);
 
 /// Returns a size in which a block of `bytes` can grow by up to an eighth.
@@ -33,8 +33,9 @@ class BlockReserve {
   static BlockReserve& instance();
   ~BlockReserve() { free_all(); }
 
-  /// Prepares memory for blocks of these sizes, and frees memory that was prepared for others. Leaves out small blocks,
-  /// and all blocks if there is no memory. If `go_on` returns false, the rest of the memory is not cleared in advance.
+  /// Prepares memory for blocks of these sizes, and frees memory that was prepared for others. Leaves out small blocks.
+  /// If there is no memory, leaves out all blocks. If `go_on` returns false, the rest of the memory is not cleared in
+  /// advance.
   void prepare(std::span<const ByteCount> sizes, const std::function<bool()>& go_on);
   /// Returns prepared memory of about that size; null if there is none. Free it with delete_large().
   void* take(ByteCount bytes);

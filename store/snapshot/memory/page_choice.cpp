@@ -19,7 +19,8 @@ PageSize PageChoice::next() const {
 void PageChoice::note(PageSize used, Clock::duration cost) {
   const Clock::duration known = cost_of(used);
   const Clock::duration spent = std::max(cost, Clock::duration{1});
-  // A trial counts as it is; a row of steps is smoothed, so that one interrupt does not end it.
+  // The cost of a trial is used as measured. The cost of consecutive steps is smoothed, so that one interrupt does not
+  // end the series.
   cost_of(used) = used == best_ && known != unknown ? (known + spent) / 2 : spent;
   const Clock::duration rival = cost_of(other(best_));
   if (used != best_) {

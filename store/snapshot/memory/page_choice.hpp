@@ -1,8 +1,8 @@
 // Chooses between large and small pages while memory is populated.
 //
 // Large pages usually cost less, because the kernel is entered once for 2 MiB. They cost several times as much while
-// the kernel must first move other pages out of the way, or while a virtual machine gets memory from its host. Nothing
-// tells beforehand. So both are timed:
+// the kernel must first move other pages out of the way, or while a virtual machine gets memory from its host. It is
+// not known beforehand which kind costs less, so both are timed:
 //
 //   step   1      2      3 ... 34   35     36 ... 99   100
 //          large  small  cheaper    other  cheaper     other   ...   (the distance doubles while the other costs more)
@@ -23,9 +23,9 @@ enum class PageSize : std::size_t { small, large };
 /// A decision for each step of equal size. Pure.
 class PageChoice {
  public:
-  /// The pages for the next step.
+  /// Returns the pages for the next step.
   PageSize next() const;
-  /// Tells what a step with these pages has cost.
+  /// Records the cost of a step with these pages.
   void note(PageSize used, Clock::duration cost);
 
  private:

@@ -1,13 +1,13 @@
 // agree-survives-late-news
 //
-// News of a death that arrives while MPIX_Comm_agree is at work are put off, with a pointer to the agreement's record
-// (era_mark_process_failed in coll_ftagree_earlyreturning.c). By the time they are dealt with the agreement may have
-// ended and the record been released: survivors crash, one run in forty when a rank dies during a commit on a busy
-// machine. Here rank 1 closes its connections, as the kernel does for a dead one, when its contribution is on its way
-// and a message to it is unread: the answer is refused at once, inside the agreement, before the runtime tells of
-// anything. The C library overwrites memory that is released (MALLOC_PERTURB_). Open MPI 5.0.x up to 5.0.9; fixed
-// in 5.0.10 (a9a3d18b0b), 6.0.x and main (a4e22d7c70), where a late call still sets the return code of a completed
-// agreement (read, August 2026).
+// If the report of a death arrives while MPIX_Comm_agree runs, its handling is deferred, with a pointer to the
+// agreement's record (era_mark_process_failed in coll_ftagree_earlyreturning.c). When the report is handled, the
+// agreement may have ended and the record may have been released: survivors crash, one run in forty when a rank dies
+// during a commit on a busy machine. Here rank 1 closes its connections, as the kernel does for a dead process, when
+// its contribution is on its way and a message to it is unread: the answer is refused at once, inside the agreement,
+// before the runtime reports a death. The C library overwrites memory that is released (MALLOC_PERTURB_).
+// Open MPI 5.0.x up to 5.0.9; fixed in 5.0.10 (a9a3d18b0b), 6.0.x and main (a4e22d7c70), where a late call still sets
+// the return code of a completed agreement (read, August 2026).
 //
 // processes: 2
 // runs: 3
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   MPIX_Comm_agree(comm, &yes);
   MPI_Barrier(comm);
   if (rank == 1) {
-    pause_ms(500);  // what rank 0 sends is here, and unread
+    pause_ms(500);  // the message of rank 0 has arrived, and is unread
     MPI_Request request;
     MPIX_Comm_iagree(comm, &yes, &request);
     for (int fd = 3; fd < most_descriptors; ++fd) {

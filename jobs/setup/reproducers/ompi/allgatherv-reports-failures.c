@@ -1,8 +1,8 @@
 // allgatherv-reports-failures
 //
-// MPI_Allgatherv's default algorithm for small data is a gather and a broadcast, and the error of the broadcast is
-// dropped (ompi_coll_base_allgatherv_intra_basic_default in coll_base_allgatherv.c): a process whose broadcast was
-// ended by a revocation gets MPI_SUCCESS and no data. Here rank 2 is dead; rank 0 notices that in the gather, and
+// MPI_Allgatherv's default algorithm for small data is a gather and a broadcast, and it ignores the error of the
+// broadcast (ompi_coll_base_allgatherv_intra_basic_default in coll_base_allgatherv.c): if a revocation ends a process's
+// broadcast, the process gets MPI_SUCCESS and no data. Here rank 2 is dead; rank 0 notices that in the gather, and
 // revokes; rank 1 waits in the broadcast. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
 //
 // processes: 3

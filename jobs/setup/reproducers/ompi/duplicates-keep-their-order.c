@@ -1,10 +1,10 @@
 // duplicates-keep-their-order
 //
 // Non-blocking collectives on a communicator are matched by the order in which each process begins them. The steps of
-// MPI_Comm_idup are such collectives, and begin when the process happens to be in the library
-// (ompi_comm_request_progress, comm_request.c). When another communicator is made of the same parent meanwhile, the
-// steps of both begin in different orders, unless all processes are in step: then they are matched wrongly, and the
-// calls fail or wait for ever. Nobody has to die for it. Open MPI 5.0.x, 6.0.x and main (read, November 2026).
+// MPI_Comm_idup are non-blocking collectives, and begin when the process happens to be in the library
+// (ompi_comm_request_progress, comm_request.c). If another communicator is made from the same parent meanwhile, the
+// steps of the two may begin in a different order on each process: they are then matched wrongly, and the calls fail or
+// wait for ever. This happens without any death. Open MPI 5.0.x, 6.0.x and main (read, November 2026).
 //
 // processes: 4
 // runs: 3

@@ -1,9 +1,9 @@
 // early-deaths-are-noted
 //
-// A death that the runtime tells of while MPI_Init has no communicator yet is noted in none, and counts as noted: told
-// of again, it is passed over (ompi_errhandler_event_cb and ompi_errhandler_proc_failed_internal in errhandler.c). Who
-// then receives from anybody waits for ever. Here rank 1 dies just before MPI_COMM_WORLD is made, and rank 0 hears of
-// it there. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
+// If the runtime reports a death while MPI_Init has no communicator yet, no communicator records it, but it counts as
+// recorded: a second report is ignored (ompi_errhandler_event_cb and ompi_errhandler_proc_failed_internal in
+// errhandler.c). A later receive from any source waits for ever. Here rank 1 dies just before MPI_COMM_WORLD is made,
+// and rank 0 receives the report there. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
 //
 // processes: 2
 // runs: 2

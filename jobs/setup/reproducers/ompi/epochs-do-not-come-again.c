@@ -1,11 +1,12 @@
 // epochs-do-not-come-again
 //
-// A communicator's number may be used again, and an epoch tells it from those that had it before. Each process counts
-// epochs by itself, and a new communicator gets the highest count of its members, which the others do not take over
-// (ompi_comm_nextcid_check_flag in comm_cid.c): when the one that has counted most is gone, a pair comes again, and an
-// agreement is answered with the result of an older one. With processes that are started later, which have counted
-// less, agreements hang after some tens of recoveries. Here rank 1 has counted most; ranks 0 and 1 agree on "no"; then
-// ranks 0 and 2 make communicators, and agree on "yes" in each. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
+// A communicator's number may be used again, and an epoch distinguishes it from earlier communicators with that number.
+// Each process counts epochs by itself, and a new communicator gets the highest count of its members, which the others
+// do not take over (ompi_comm_nextcid_check_flag in comm_cid.c): when the process with the highest count is gone, a
+// pair of number and epoch is used again, and an agreement is answered with the result of an older one. With processes
+// that are started later, whose counts are lower, agreements hang after some tens of recoveries. Here rank 1 has the
+// highest count; ranks 0 and 1 agree on "no"; then ranks 0 and 2 make communicators, and agree on "yes" in each.
+// Open MPI 5.0.x, 6.0.x and main (read, August 2026).
 //
 // processes: 3
 // runs: 1

@@ -1,11 +1,10 @@
 // errors-of-steps-are-kept
 //
-// The making of a communicator is a chain of steps. ompi_comm_request_progress (comm_request.c) notes what a step has
-// failed with, and overwrites it with MPI_SUCCESS when the last step of the chain has nothing of its own to report: an
-// allreduce that a death has broken counts as done, with any value as its result, and the search for a number that all
-// can use goes on for ever. Here rank 0 duplicates an intercommunicator whose other side, rank 1, it knows to be dead:
-// the message to it fails, and the broadcast on the own side after that succeeds. Open MPI 5.0.x, 6.0.x and main (read,
-// August 2026).
+// The making of a communicator is a chain of steps. ompi_comm_request_progress (comm_request.c) records the error of a
+// step, and overwrites it with MPI_SUCCESS if the last step of the chain has no error of its own: an allreduce that a
+// death has interrupted counts as done, with an arbitrary result, and the search for a number that all can use never
+// ends. Here rank 0 duplicates an intercommunicator whose other side, rank 1, it knows to be dead: the message to it
+// fails, and the broadcast on the own side after that succeeds. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
 //
 // processes: 2
 // runs: 1

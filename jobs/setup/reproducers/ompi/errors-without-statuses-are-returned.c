@@ -1,9 +1,9 @@
 // errors-without-statuses-are-returned
 //
 // MPI_Waitall with MPI_STATUSES_IGNORE returns MPI_SUCCESS although a request has failed before it was called:
-// ompi_request_default_wait_all (req_wait.c) looks at what freeing the request returns, and frees only those without an
-// error. The library's own collectives wait in this way too. Open MPI 5.0.10, 6.0.x and main (August 2026); Open MPI
-// 5.0.9 does not have it.
+// ompi_request_default_wait_all (req_wait.c) checks the return code of freeing the request, and frees only requests
+// without an error. The library's own collectives wait in this way too. Open MPI 5.0.10, 6.0.x and main (August 2026);
+// Open MPI 5.0.9 does not have it.
 //
 // processes: 2
 // runs: 3

@@ -1,12 +1,12 @@
 // failed-messages-are-not-fatal
 //
-// A send that was waited for when its receiver died is completed with an error, and is not freed by MPI_Waitany. When
-// the transport gives up its last piece later, send_request_pml_complete (pml_ob1_sendreq.h) takes that for the failure
-// of a request that nobody waits for, and ends the process with "Send error after request freed". (The same in
-// pml_ob1_recvreq.h.) Here rank 1 stops, more messages are sent to it than the sockets take, it is held dead, and is
-// killed when MPI_Waitany has told of that. Open MPI 5.0.x up to 5.0.9; changed and still there in 5.0.10, 6.0.x and
-// main (896da71935): the check is now for freed requests, so that one that is given up after MPI_Request_free is fatal
-// (read, August 2026).
+// If the receiver dies while a process waits for a send, the send is completed with an error, and MPI_Waitany does not
+// free it. When the transport gives up its last piece later, send_request_pml_complete (pml_ob1_sendreq.h) treats that
+// as the failure of a request that nobody waits for, and ends the process with "Send error after request freed". (The
+// same in pml_ob1_recvreq.h.) Here rank 1 stops, more messages are sent to it than the sockets take, it is declared
+// dead, and is killed when MPI_Waitany has reported that. Open MPI 5.0.x up to 5.0.9; changed and still there in
+// 5.0.10, 6.0.x and main (896da71935): the check is now for freed requests, so that one that is given up after
+// MPI_Request_free is fatal (read, August 2026).
 //
 // processes: 2
 // runs: 2

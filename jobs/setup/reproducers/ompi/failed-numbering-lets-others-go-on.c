@@ -1,10 +1,10 @@
 // failed-numbering-lets-others-go-on
 //
-// Whoever makes a communicator holds a lock until it has its number (ompi_comm_cid_lowest_id in comm_cid.c). When a
-// death or a revocation interrupts that, ompi_comm_checkcid and ompi_comm_nextcid_check_flag return without giving it
-// back: the making of another communicator waits for ever, unless its parent has a lower number. Here the duplicate of
-// MPI_COMM_WORLD fails, and that of a communicator of the living is made after it. Open MPI 5.0.x, 6.0.x and main
-// (read, August 2026).
+// A process that makes a communicator holds a lock until the communicator has its number (ompi_comm_cid_lowest_id in
+// comm_cid.c). If a death or a revocation interrupts that, ompi_comm_checkcid and ompi_comm_nextcid_check_flag return
+// without releasing the lock: a call that makes another communicator waits for ever, unless its parent has a lower
+// number. Here the duplicate of MPI_COMM_WORLD fails, and a communicator of the living processes is duplicated after
+// it. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
 //
 // processes: 3
 // runs: 1

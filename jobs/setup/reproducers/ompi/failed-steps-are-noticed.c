@@ -2,8 +2,8 @@
 //
 // A step in the making of a communicator may be a message between the leaders of two groups. ompi_comm_request_progress
 // (comm_request.c) waits for REQUEST_COMPLETE only; but the death of the other side, or a revocation, ends a request
-// only when somebody asks ompi_request_is_failed, as all other waits do. So the step is waited for for ever. Here rank
-// 0 duplicates an intercommunicator, and the other side, rank 1, dies while rank 0 waits for its word. Open MPI 5.0.x,
+// only if ompi_request_is_failed is called, as all other waits do. So the wait for the step never ends. Here rank 0
+// duplicates an intercommunicator, and the other side, rank 1, dies while rank 0 waits for its message. Open MPI 5.0.x,
 // 6.0.x and main (read, August 2026).
 //
 // processes: 2

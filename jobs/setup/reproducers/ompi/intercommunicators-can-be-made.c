@@ -1,9 +1,9 @@
 // intercommunicators-can-be-made
 //
-// With fault tolerance, the component ftagree gives each communicator its agreements. It has no non-blocking one for
-// intercommunicators, and mca_coll_ftagree_module_enable (coll_ftagree_module.c) sets that which another component has
-// given to NULL: so no component can be found for an intercommunicator, and none can be made. Open MPI 6.0.x and main
-// (August 2026); Open MPI 5.0.x does not have it.
+// With fault tolerance, the component ftagree gives each communicator its agreements. It has no non-blocking agreement
+// for intercommunicators, and mca_coll_ftagree_module_enable (coll_ftagree_module.c) replaces that of another component
+// with NULL: so no component is found for an intercommunicator, and no intercommunicator can be made. Open MPI 6.0.x
+// and main (August 2026); Open MPI 5.0.x does not have it.
 //
 // processes: 2
 // runs: 1

@@ -2,7 +2,7 @@
 //
 // The processes that make a communicator agree on a number that one of them proposes, and then on whether it is free in
 // all of them. When a death or a revocation interrupts the second step, ompi_comm_nextcid_check_flag (comm_cid.c) frees
-// the number, even where it belongs to another communicator: messages in that one are not received any more, and the
+// the number, even if it belongs to another communicator: messages on that communicator are no longer received, and the
 // next communicator gets its number. Here processes 0 and 1 have a communicator with number 4, and process 2 proposes 4
 // for the duplicate of one that it revokes meanwhile. Open MPI 5.0.x, 6.0.x and main (read, November 2026).
 //
@@ -12,7 +12,7 @@
 
 #include "revoked_meanwhile.h"
 
-// Whether a message passes between processes 0 and 1 of `comm`, within two seconds.
+// Returns true if a message passes between processes 0 and 1 of `comm` within two seconds.
 static bool passes_messages(MPI_Comm comm) {
   int sent = rank, received = -1, done = 0;
   MPI_Request requests[2];

@@ -1,11 +1,12 @@
 // pieces-are-returned-once
 //
-// A long message that the receiver reads by itself has a record (rdma_frag) by which the receiver says that it has read
-// it. mca_pml_ob1_send_request_cancel (pml_ob1_sendreq.c) returns it when the receiver has died, and the dead one's
-// last word, which may still be on its way, returns it again: two later messages share a record, and a send waits for
-// ever though everything has arrived. Here rank 0 holds rank 1 dead, and its last word comes after that; two messages
-// to rank 2 follow. (The other half of the correction, a message that is returned by its callback and by its sender
-// when a connection is refused at once, is not shown here.) Open MPI 5.0.x, 6.0.x and main (read, August 2026).
+// A long message that the receiver reads by itself has a record (rdma_frag) by which the receiver reports that it has
+// read it. mca_pml_ob1_send_request_cancel (pml_ob1_sendreq.c) returns the record when the receiver has died, and the
+// last message of the dead process, which may still be on its way, returns it again: two later messages share a record,
+// and a send waits for ever although all data has arrived. Here rank 0 declares rank 1 dead, and the last message of
+// rank 1 arrives after that; two messages to rank 2 follow. (The other half of the correction, a message that is
+// returned by its callback and by its sender when a connection is refused at once, is not shown here.) Open MPI 5.0.x,
+// 6.0.x and main (read, August 2026).
 //
 // processes: 3
 // runs: 2
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
   hold_dead(1);
   if (MPI_Wait(&requests[0], MPI_STATUS_IGNORE) == MPI_SUCCESS)
     untestable("the message was sent before its receiver died");
-  progress_ms(1500);  // the last word of the dead arrives
+  progress_ms(1500);  // the last message of the dead process arrives
   MPI_Isend(one, bytes, MPI_CHAR, 2, 1, MPI_COMM_WORLD, &requests[0]);
   MPI_Isend(other, bytes, MPI_CHAR, 2, 2, MPI_COMM_WORLD, &requests[1]);
   if (MPI_Wait(&requests[0], MPI_STATUS_IGNORE) != MPI_SUCCESS ||

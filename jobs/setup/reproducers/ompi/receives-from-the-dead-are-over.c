@@ -1,11 +1,11 @@
 // receives-from-the-dead-are-over
 //
-// A receive that has matched, and whose sender has died, is completed with an error by mca_pml_ob1_recv_request_cancel
-// (pml_ob1_recvreq.c), and its memory used for another, while fragments of the dead are still on their way to it, or
-// while it waits in a list to ask for more. After some deaths of processes that are reached over TCP a survivor
-// crashes, or a receive has data that nobody sent to it. Here rank 1 stops in the middle of a long message, is held
-// dead, and what it has sent arrives after that, when other receives have been posted. Open MPI 5.0.x, 6.0.x and main
-// (read, August 2026).
+// If the sender of a matched receive has died, mca_pml_ob1_recv_request_cancel (pml_ob1_recvreq.c) completes the
+// receive with an error, and its memory is used for another receive, while fragments of the dead process are still on
+// their way to it, or while it waits in a list to request more data. After some deaths of processes that are reached
+// over TCP, a survivor crashes, or a receive gets data that no process sent to it. Here rank 1 stops in the middle of a
+// long message, is declared dead, and its fragments arrive after that, when other receives have been posted.
+// Open MPI 5.0.x, 6.0.x and main (read, August 2026).
 //
 // processes: 3
 // runs: 3
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     got[i] = calloc(small, 1);
     MPI_Irecv(got[i], small, MPI_CHAR, 2, 100 + i, MPI_COMM_WORLD, &others[i]);
   }
-  kill((pid_t)pid, SIGCONT);  // what the dead has sent arrives
+  kill((pid_t)pid, SIGCONT);  // the fragments of the dead process arrive
   progress_ms(1000);
   for (int i = 0; i < receives; ++i) {
     int flag = 0;

@@ -1,4 +1,5 @@
-// What the reproducers share in which process 2 revokes a communicator while all make another one of it.
+// Common code of the reproducers in which process 2 revokes a communicator while all processes make another one from
+// it.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 
 static MPI_Comm parent;
 
-// MPI with calls by several threads; errors are fatal.
+// Initialises MPI for calls by several threads; errors are fatal.
 static inline void begin_with_threads(int* argc, char*** argv) {
   end_with_launcher(60);
   int threads;

@@ -1,12 +1,12 @@
 // unfinished-communicators-may-fail
 //
-// A death marks every communicator that has the dead process, and for an intercommunicator the one beneath it too, also
-// when the message layer does not know that yet, or not any more: mca_pml_ob1_revoke_comm (pml_ob1_recvfrag.c) goes
-// through c_pml_comm, which is NULL there, and the survivor crashes. Seen once in 590 jobs, when rank 0 died while a
-// newcomer was merged. Here rank 1 dies, and rank 0 hears of it, when a communicator has its number and is not
-// activated: this program puts its own ompi_comm_activate before the library's. That does not show the defect: 5.0.7
-// does not mark a communicator of MPI_Comm_split at that place. Open MPI 5.0.x, 6.0.x and main, where an unguarded
-// coll_revoke_local stands beside it (read, August 2026).
+// A death marks every communicator that has the dead process, and for an intercommunicator the one beneath it too, even
+// if the message layer does not know this communicator yet, or no longer knows it: mca_pml_ob1_revoke_comm
+// (pml_ob1_recvfrag.c) goes through c_pml_comm, which is NULL there, and the survivor crashes. Seen once in 590 jobs,
+// when rank 0 died while a newcomer was merged. Here rank 1 dies, and rank 0 receives the report, when a communicator
+// has its number and is not activated: this program puts its own ompi_comm_activate before the library's. That does not
+// show the defect: 5.0.7 does not mark a communicator of MPI_Comm_split at that place. Open MPI 5.0.x, 6.0.x and main,
+// where an unguarded coll_revoke_local stands beside it (read, August 2026).
 //
 // processes: 2
 // runs: 2

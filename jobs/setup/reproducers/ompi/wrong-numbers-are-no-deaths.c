@@ -1,10 +1,11 @@
 // wrong-numbers-are-no-deaths
 //
-// A process that connects over TCP to the port of one that is gone, which another has been given since, is accepted by
-// that other (mca_btl_tcp_component_recv_handler in btl_tcp_component.c), and hangs up when it finds out. The other
-// loses what it sends over this connection, takes its end for the death of the caller, and tells everybody: the living
-// process aborts itself. Here rank 2 is dead, and rank 1 sends to it; this program's own connect leads that to the port
-// of rank 0. Then ranks 0 and 1 exchange messages. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
+// If a process connects over TCP to the port of a dead process, and another process has been given that port since,
+// that other process accepts the connection (mca_btl_tcp_component_recv_handler in btl_tcp_component.c). The caller
+// closes the connection when it detects the mistake. The other process loses the messages that it sends over this
+// connection, treats its end as the death of the caller, and reports that to all: the living caller aborts itself. Here
+// rank 2 is dead, and rank 1 sends to it; this program's own connect leads that to the port of rank 0. Then ranks 0 and
+// 1 exchange messages. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
 //
 // processes: 3
 // runs: 2

@@ -1,9 +1,9 @@
 // dead-peers-leave-shared-memory-usable
 //
-// Who meets a dead process in MPI_Init, whose shared memory the runtime has removed, gives up shared memory altogether
-// (sm_add_procs in btl_sm_module.c): it talks over TCP to all, and does not look into its own segment, into which the
-// others, who have been quicker, go on writing. Every message from them is waited for for ever. Here rank 1 dies when
-// rank 2 has met it and rank 0 has not, and takes its segment with it. Open MPI 5.0.x, 6.0.x and main (read, August
+// If a process meets a dead process in MPI_Init whose shared memory the runtime has removed, it gives up shared memory
+// altogether (sm_add_procs in btl_sm_module.c): it sends to all processes over TCP, and does not read its own segment.
+// The others, which were quicker, continue to write there, and a receive of their messages waits for ever. Here rank 1
+// removes its segment and dies when rank 2 has met it and rank 0 has not. Open MPI 5.0.x, 6.0.x and main (read, August
 // 2026).
 //
 // processes: 3
@@ -14,7 +14,7 @@
 
 #include "in_mpi_init.h"
 
-// As the runtime does when a process has died.
+// Removes this process's segment, as the runtime does after its death.
 static void remove_own_segment(void) {
   char line[4096];
   FILE* maps = fopen("/proc/self/maps", "r");

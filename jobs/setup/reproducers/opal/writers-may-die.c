@@ -1,8 +1,8 @@
 // writers-may-die
 //
-// A process has one queue in shared memory for what the others of its machine write to it. Who writes becomes the end
-// of the queue first, and then links itself to what was the end before (sm_fifo_write in btl_sm_fifo.h). If it is
-// killed in between, the queue is cut: its owner receives nothing that anybody writes after that. Here process 0 traces
+// A process has one queue in shared memory for messages of the other processes of its machine. A writer first makes its
+// fragment the end of the queue, and then links the former end to it (sm_fifo_write in btl_sm_fifo.h). If the writer is
+// killed in between, the queue is cut: its owner receives no message that is written after that. Here process 0 traces
 // process 1, which returns a fragment to it, and kills it after the first step. Open MPI 5.0.x, 6.0.x and main (read,
 // November 2026).
 //
@@ -25,7 +25,7 @@ static const int64_t free_end = -2;
 static bool is_empty(void) { return head[0] == free_end && head[1] == free_end; }
 static bool has_end_only(void) { return head[0] == free_end && head[1] != free_end; }
 
-// The queue is at the beginning of this process's segment; two ends that are free and the number of boxes tell it.
+// Finds the queue near the beginning of this process's segment, by two free ends and the number of boxes.
 static void find_queue(void) {
   char line[4096], own[32];
   snprintf(own, sizeof own, ".%d", (int)getpid());
@@ -45,7 +45,7 @@ static void find_queue(void) {
   if (head == NULL) untestable("the queue of this process is not where it was expected");
 }
 
-// Lets process 1 go on instruction by instruction until it has become the end of the queue, and kills it there.
+// Single-steps process 1 until the fragment is the end of the queue, and kills it there.
 static void kill_while_it_writes(int pid) {
   static const char data[fragment];
   MPI_Request request;

@@ -1,12 +1,12 @@
 // dead-clients-are-not-listened-to
 //
-// A daemon that learns of a process's death by the kernel closes the connection to it (remove_client in pmix_server.c),
-// and leaves its events with libevent. As soon as another process connects, and gets the same descriptor, what it says
-// is taken for the dead one's, or not looked at: it waits for ever in PMIx_Init, or the daemon stands still on memory
-// that it has given back. One in 20 to 200 jobs in which two processes die and others are started. Here a child of the
-// dead one holds the connection open, so that the kernel's word always comes first; eight die, so that some of the
-// descriptors fall to connections; and ten processes are started. Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master
-// (read, August 2026).
+// A daemon that learns of a process's death from the kernel closes the connection to it (remove_client in
+// pmix_server.c), and leaves its events registered with libevent. When another process connects, and gets the same
+// descriptor, its messages are attributed to the dead process, or not read: it waits for ever in PMIx_Init, or the
+// daemon hangs on freed memory. One in 20 to 200 jobs in which two processes die and others are started. Here a child
+// of the dead process holds the connection open, so that the report of the kernel always comes first; eight processes
+// die, so that some of the descriptors are reused for connections; and ten processes are started. Open MPI 5.0.x (PMIx
+// 5.0.x), 6.0.x and PMIx master (read, August 2026).
 //
 // processes: 9
 // runs: 1

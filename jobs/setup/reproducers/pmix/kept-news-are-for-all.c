@@ -1,10 +1,10 @@
 // kept-news-are-for-all
 //
-// The daemon keeps the news of a death for the processes of the job that are not listening yet. When another process of
-// the job dies, pmix_server_purge_events (pmix_server.c) throws those news away, as if they had been meant for that one
-// alone. A process that is still at the beginning of MPI_Init when others die never hears of some, and waits for them
-// for ever. Here ranks 1 and 2 die one after the other, and rank 0 begins to listen then. Open MPI 5.0.x
-// (PMIx 5.0.x), 6.0.x and PMIx master (read, August 2026).
+// The daemon keeps the report of a death for the processes of the job that are not listening yet. When another process
+// of the job dies, pmix_server_purge_events (pmix_server.c) discards those reports, as if they were only for that
+// process. A process that is still at the beginning of MPI_Init when others die never learns of some deaths, and waits
+// for these processes for ever. Here ranks 1 and 2 die one after the other, and rank 0 begins to listen then.
+// Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master (read, August 2026).
 //
 // processes: 3
 // runs: 1

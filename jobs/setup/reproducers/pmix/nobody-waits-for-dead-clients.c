@@ -1,9 +1,9 @@
 // nobody-waits-for-dead-clients
 //
-// The daemon may learn of a process's death by the kernel before the connection to it has dropped. Then remove_client
-// (pmix_server.c) closes the connection without a look at the collectives in which others wait for the dead process:
-// they wait for ever. When two processes die in MPI_Init, that is so in one job of four. Here it is so every time: a
-// child of the dead one holds the connection open. Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master (read, August
+// The daemon may learn of a process's death from the kernel before the connection to it has dropped. Then remove_client
+// (pmix_server.c) closes the connection without checking the collectives in which others wait for the dead process:
+// they wait for ever. If two processes die in MPI_Init, this happens in one job of four. Here it happens every time: a
+// child of the dead process holds the connection open. Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master (read, August
 // 2026).
 //
 // processes: 3

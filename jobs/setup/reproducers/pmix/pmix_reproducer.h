@@ -1,10 +1,10 @@
-// What the reproducers of PMIx share.
+// Common code of the reproducers of PMIx.
 
 #pragma once
 
 #include "reproducer.h"
 
-// PMIx alone, as MPI_Init begins it.
+// Initialises PMIx alone, as MPI_Init does.
 static inline void begin_pmix(void) {
   end_with_launcher(60);
   pmix_proc_t self;
@@ -20,7 +20,7 @@ static inline pmix_status_t fence(bool collect) {
   return PMIx_Fence(&all, 1, &info, 1);
 }
 
-// Deaths that this process has been told of.
+// Deaths that were reported to this process.
 static volatile int told_of[64];
 static volatile double told_at[64];
 
@@ -42,7 +42,7 @@ static inline void listen_for_deaths(void) {
   PMIx_Register_event_handler(codes, 3, NULL, 0, note_death, NULL, NULL);
 }
 
-// Dies so that the daemon learns it by the kernel, before the connection to it drops: a child holds that open for a while.
+// Dies so that the daemon learns it from the kernel, before the connection drops: a child holds it open for a while.
 static inline void die_before_connection(void) {
   if (fork() == 0) {
     for (int stream = 0; stream < 3; ++stream) close(stream);  // mpirun waits for their end

@@ -1,10 +1,10 @@
 // runtime-news-do-not-wait
 //
-// The runtime's connections gather small messages (Nagle's algorithm), and a message goes in two pieces: after a while
-// of silence the second piece waits for the receipt of the first, which may take 40 ms (pmix_ptl_base_set_nonblocking
-// in ptl_base_connect.c does not set TCP_NODELAY). News of a death come 30 to 45 ms after it instead of 2. Here rank 0
-// kills seven others, one after the other, and takes the median. Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master
-// (read, August 2026).
+// The runtime's connections gather small messages (Nagle's algorithm), and a message is sent in two pieces: after a
+// time without messages, the second piece waits for the acknowledgement of the first, which may take 40 ms
+// (pmix_ptl_base_set_nonblocking in ptl_base_connect.c does not set TCP_NODELAY). The report of a death arrives 30 to
+// 45 ms after it instead of 2. Here rank 0 kills seven others, one after the other, and takes the median.
+// Open MPI 5.0.x (PMIx 5.0.x), 6.0.x and PMIx master (read, August 2026).
 //
 // processes: 8
 // runs: 1
