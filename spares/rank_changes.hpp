@@ -14,7 +14,7 @@ struct Replacement {
   bool operator==(const Replacement&) const = default;
 };
 
-/// A rank that no process took over.
+/// A rank and the process that it has lost.
 struct LostRank {
   Rank rank;
   ProcessId dead;

@@ -32,7 +32,7 @@ class RecoveryHistory {
   /// Returns true if this rank has committed anything in this epoch.
   bool has_progressed(const StoreStatistics& now) const { return committed(now) > 0; }
   /// Returns true if this rank has committed more than once in this epoch.
-  bool has_thrived(const StoreStatistics& now) const { return committed(now) > 1; }
+  bool has_committed_twice(const StoreStatistics& now) const { return committed(now) > 1; }
   /// The commits of this epoch and their total time.
   struct Commits {
     std::uint64_t count = 0;

@@ -126,7 +126,7 @@ MPI_Comm world_of_body() {
   return context.world_is_session && is_inside() ? context.body_rules.session_comm() : MPI_COMM_WORLD;
 }
 
-MPI_Comm require_not_outdated(MPI_Comm comm) {
+MPI_Comm require_no_copy_of_world(MPI_Comm comm) {
   const ProcessContext& context = process_context();
   if (!context.forbids_world || context.worlds.empty() || !is_inside() || current_place().place != Place::none)
     return comm;

@@ -231,7 +231,7 @@ bool FailureDetector::introduce(MPI_Comm base, const std::vector<ProcessId>& mem
   return true;
 }
 
-std::vector<DetectorPeer> FailureDetector::peers() const {
+std::vector<DetectorPeer> FailureDetector::known_peers() const {
   std::vector<DetectorPeer> all;
   for (const auto& [process, peer] : peers_) {
     const auto latecomer = latecomers_.find(process);

@@ -51,7 +51,7 @@ class FailureDetector {
   /// Returns the machines on which the user wants processes to be started, the best first. After begin().
   const std::vector<NodeId>& places() const { return places_; }
   /// Returns all processes that were ever watched.
-  std::vector<DetectorPeer> peers() const;
+  std::vector<DetectorPeer> known_peers() const;
   /// Watches one more process, from the next epoch on. Local.
   void admit(const DetectorPeer& newcomer);
 

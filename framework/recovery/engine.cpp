@@ -236,7 +236,7 @@ recovery::BodyLeft Engine::leaving(Motion motion) {
   reporter_.history().clock().leave_body();
   const StoreStatistics store = store_.statistics();
   const RecoveryHistory& history = reporter_.history();
-  return {motion, end_.code(), history.has_progressed(store), history.has_thrived(store)};
+  return {motion, end_.code(), history.has_progressed(store), history.has_committed_twice(store)};
 }
 
 /// Returns true if this rank has met a failure in this epoch or has been notified of one.

@@ -42,7 +42,7 @@ RecoveryCore core_at_the_start(const Options& options, const FailureDetector& de
                                  size == 1 ? "1 process" : fmt::format("{} processes", size)));
   }
   std::vector<Placed> introduced;
-  for (const DetectorPeer& other : detector.peers()) introduced.push_back({other.process, other.peer.node});
+  for (const DetectorPeer& other : detector.known_peers()) introduced.push_back({other.process, other.peer.node});
   std::ranges::sort(introduced, {}, &Placed::process);
   return {setup_of(options, own_number(), detector.places()), std::move(launched), std::move(introduced),
           size - spares};

@@ -114,12 +114,12 @@ NewcomerHost::NewcomerHost(ProcessId self, FailureDetector& detector, AgreementP
       agreements_(agreements),
       left_(left),
       limit_(limit),
-      started_(std::make_shared<StartResults>()) {}
+      start_results_(std::make_shared<StartResults>()) {}
 
 NewcomerHost::~NewcomerHost() {
   patience_.reset();
   attendant_ = {};
-  or_fail_stop([this] { attend_births(); });  // to learn their process ids, so that they are killed
+  or_fail_stop([this] { take_start_results(); });  // to learn their process ids, so that they are killed
 }
 
 void NewcomerHost::start(const World& world) {
@@ -128,9 +128,9 @@ void NewcomerHost::start(const World& world) {
   next_ = std::max(next_, world.processes);
   const ProcessId process{next_++};
   start_process(process, transport::to_string(listener_->address()), parent_death_signal_->name(),
-                [started = started_, process](const StartResult& result) {
-                  const std::lock_guard lock(started->mutex);
-                  started->told[process] = result;
+                [results = start_results_, process](const StartResult& result) {
+                  const std::lock_guard lock(results->mutex);
+                  results->told[process] = result;
                 });
   waiting_[process];
 }
@@ -171,7 +171,7 @@ void NewcomerHost::attend(const std::stop_token& stop) {
     if (sleep_unless_stopped(stop, now_and_then)) return;
     accept_callers();
     if (Clock::now() < until) continue;
-    if (attend_births()) log::warn(lateness());
+    if (take_start_results()) log::warn(lateness());
     std::erase_if(waiting_, [](const auto& entry) { return !entry.second.connection; });
   }
 }
@@ -214,9 +214,9 @@ void NewcomerHost::hear(std::span<const std::byte> said, std::unique_ptr<Connect
 }
 
 /// Takes over the runtime's answers about the started processes. Returns false if the runtime cannot start a process.
-bool NewcomerHost::attend_births() {
+bool NewcomerHost::take_start_results() {
   for (auto& [process, expected] : waiting_) {
-    const auto result = started_->take(process);
+    const auto result = start_results_->take(process);
     if (!result) continue;
     if (!result->obstacle.empty()) {
       log::warn(fmt::format("the runtime cannot start a process to take over a rank: {}", result->obstacle));
@@ -234,7 +234,7 @@ std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_call(const World& world
   while (failures_ < most_failures) {
     if (waiting_.empty()) start(world);
     accept_callers();
-    if (!attend_births()) return nullptr;
+    if (!take_start_results()) return nullptr;
     const auto here =
         std::ranges::find_if(waiting_, [](const auto& entry) { return entry.second.connection != nullptr; });
     if (here != waiting_.end()) {
@@ -271,7 +271,7 @@ std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_guest(const World& worl
   if (failures_ < most_failures)
     start_up_to(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
   while (auto guest = await_call(world)) {
-    guest->connection->send(write_peers(detector_.peers(), detector_.state(), self_));
+    guest->connection->send(write_peers(detector_.known_peers(), detector_.state(), self_));
     if (introduced(*guest)) return guest;
     ++failures_;
   }

@@ -134,7 +134,7 @@ class NewcomerHost {
   std::unique_ptr<Guest> await_guest(const World& world);
   std::unique_ptr<Guest> await_call(const World& world);
   bool introduced(Guest& guest);
-  bool attend_births();
+  bool take_start_results();
   bool lost_one_of(const std::vector<ProcessId>& members) const;
   std::chrono::milliseconds time_for_newcomer() const;
   Clock::time_point deadline() const { return Clock::now() + std::chrono::duration_cast<Clock::duration>(limit_); }
@@ -167,7 +167,7 @@ class NewcomerHost {
   std::uint32_t next_ = 0;  // the next process number; numbers of processes that were not admitted are not reused
 
   struct StartResults;
-  std::shared_ptr<StartResults> started_;
+  std::shared_ptr<StartResults> start_results_;
   std::jthread attendant_;  // while it runs, it owns all members above
 };
 

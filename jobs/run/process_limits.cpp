@@ -10,8 +10,8 @@
 namespace mend::jobs {
 namespace {
 
-/// Of each process: the application's thread, the runtime's, and two of mend's (docs/architecture.md).
-constexpr long tasks_per_process = 4;
+/// Of each process: the application's thread, the runtime's, and three of mend's (docs/architecture.md).
+constexpr long tasks_per_process = 5;
 /// Of mpirun, for each process: its streams and its connection. files_of_mpirun: for itself.
 constexpr long files_per_process = 4;
 constexpr long files_of_mpirun = 32;

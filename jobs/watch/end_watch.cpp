@@ -4,7 +4,7 @@
 
 namespace mend::jobs {
 
-EndWatch::Decision EndWatch::look(std::chrono::milliseconds now, const EndSight& sight) {
+EndWatch::Decision EndWatch::look(std::chrono::milliseconds now, const EndView& sight) {
   if (!sight.agreed) return {};
   std::map<pid_t, std::chrono::milliseconds> since;
   for (const auto* const processes : {&sight.stopped, &sight.lingering}) {

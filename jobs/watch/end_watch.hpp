@@ -21,7 +21,7 @@
 namespace mend::jobs {
 
 /// The launcher's observations at one time.
-struct EndSight {
+struct EndView {
   bool agreed = false;             ///< all running processes of this machine have agreed on the end
   std::vector<pid_t> stopped{};    ///< on this machine
   std::vector<pid_t> lingering{};  ///< on this machine, still in mend's part, and not stopped
@@ -39,7 +39,7 @@ class EndWatch {
   explicit EndWatch(std::chrono::milliseconds limit) : limit_(limit) {}
 
   /// `now` never decreases. Pure except for its own state.
-  Decision look(std::chrono::milliseconds now, const EndSight& sight);
+  Decision look(std::chrono::milliseconds now, const EndView& sight);
 
  private:
   std::vector<pid_t> overdue(std::chrono::milliseconds now, const std::vector<pid_t>& processes) const;

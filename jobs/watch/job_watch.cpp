@@ -49,9 +49,8 @@ void JobWatch::advance_clock() {
   last_look_ = now;
 }
 
-StartSight JobWatch::see_start(pid_t child) const {
-  StartSight sight{
-      .begun = reports_.started > 0, .some_introduced = reports_.introduced > 0, .reports = reports_.lines};
+StartView JobWatch::see_start(pid_t child) const {
+  StartView sight{.begun = reports_.started > 0, .some_introduced = reports_.introduced > 0, .reports = reports_.lines};
   std::vector<pid_t> children;  // processes of the job, or processes that start them
   if (settings_.all_here) children = children_of(child);
   int living = 0;
@@ -83,8 +82,8 @@ StartSight JobWatch::see_start(pid_t child) const {
   return sight;
 }
 
-EndSight JobWatch::see_end() const {
-  EndSight sight;
+EndView JobWatch::see_end() const {
+  EndView sight;
   if (!reports_.finished && reports_.unwatched == 0) return sight;
   sight.agreed = true;
   for (const auto& [process, stage] : reports_.stages) {
@@ -110,7 +109,7 @@ bool JobWatch::wanted(pid_t child) {
   if (start_) {
     const bool others_wait = reports_.started > 0 && reports_.introduced == 0 && !reports_.finished;
     if (others_wait && reports_.skipped_by_child_of(child) != nullptr) return false;
-    const StartSight sight = see_start(child);
+    const StartView sight = see_start(child);
     const auto [step, stopped, none_came, late_reports] = start_->look(now_, sight);
     // Processes on other machines do not report here.
     if (none_came && settings_.all_here) {

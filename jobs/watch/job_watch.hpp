@@ -55,8 +55,8 @@ class JobWatch {
 
  private:
   void advance_clock();
-  StartSight see_start(pid_t child) const;
-  EndSight see_end() const;
+  StartView see_start(pid_t child) const;
+  EndView see_end() const;
   bool wanted(pid_t child);
   void tell_of_leftovers(const Children& own, bool over);
   void tell_of_stopped(pid_t mpirun);

@@ -20,7 +20,7 @@ std::size_t StartWatch::reports_after(std::chrono::milliseconds time) const {
   return reports_ - (next == reports_until_.begin() ? 0 : std::prev(next)->second);
 }
 
-StartWatch::Decision StartWatch::look(std::chrono::milliseconds now, const StartSight& sight) {
+StartWatch::Decision StartWatch::look(std::chrono::milliseconds now, const StartView& sight) {
   if (sight.introduced) return {.step = Step::over};
   if (sight.begun) begun_at_ = begun_at_.value_or(now);
   const bool reported = sight.reports != std::exchange(reports_, sight.reports);

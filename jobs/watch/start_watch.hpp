@@ -36,7 +36,7 @@ struct StartLimits {
 std::chrono::seconds usual_start_limit(int processes, std::optional<int> cores);
 
 /// The launcher's observations at one time.
-struct StartSight {
+struct StartView {
   bool begun = false;            ///< a process has reported that it starts MPI
   bool some_introduced = false;  ///< these processes may compute, and notice the deaths of others
   bool introduced = false;       ///< all living launched processes are introduced
@@ -60,7 +60,7 @@ class StartWatch {
 
   /// `now` never decreases, and is 0 at the launch. After any step other than `wait`, the watch is over. Pure except
   /// for its own state.
-  Decision look(std::chrono::milliseconds now, const StartSight& sight);
+  Decision look(std::chrono::milliseconds now, const StartView& sight);
 
   /// The part of the limit in which a start that is only slow still makes progress.
   static constexpr int late_part = 4;

@@ -145,7 +145,7 @@ std::string to_string(const Clusters& clusters) {
   return fmt::format("{}", fmt::join(parts, " | "));
 }
 
-std::vector<bool> ranks_that_go_back(std::span<const Life> lives, const Clusters& clusters) {
+std::vector<bool> survivors_that_roll_back(std::span<const Life> lives, const Clusters& clusters) {
   std::vector<bool> apart(lives.size());
   for (std::size_t one = 0; one < lives.size(); ++one) {
     if (!lives[one]) continue;

@@ -6,9 +6,9 @@
 //   --mend-clusters FILE     one line a cluster                "0-1", "2,3"
 //   --mend-clusters auto     by the traffic that was measured  clusters_by_traffic()
 //
-// A cluster rolls back when one of its ranks has lost its state. ranks_that_go_back() finds the ranks that roll back:
-// each rank reports the recovery with which its present life in the body began. A process that has just entered the
-// body has no life yet.
+// A cluster rolls back when one of its ranks has lost its state. survivors_that_roll_back() finds the ranks that roll
+// back: each rank reports the recovery with which its present life in the body began. A process that has just entered
+// the body has no life yet.
 //
 //   lives of a cluster       which ranks roll back
 //   3 3 3                    none
@@ -79,6 +79,6 @@ Clusters clusters_by_traffic(const TrafficMatrix& traffic, int ranks, int most);
 /// continued since it entered the body.
 using Life = std::optional<std::uint64_t>;
 /// Returns, by rank, whether it rolls back because another rank of its cluster does not have the same life.
-std::vector<bool> ranks_that_go_back(std::span<const Life> lives, const Clusters& clusters);
+std::vector<bool> survivors_that_roll_back(std::span<const Life> lives, const Clusters& clusters);
 
 }  // namespace mend::replay

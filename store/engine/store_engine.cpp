@@ -41,8 +41,8 @@ void StoreEngine::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::spa
   MPI_Comm_rank(comm, &rank);
   ranks_ = {comm, &ballot, Rank{rank}, {nodes.begin(), nodes.end()}};
   is_first_epoch_ = epoch == Epoch{0};
-  if (pinned_.any()) take_back_provisional(pinned_.first());  // a failure takes provisional commits back
-  while (pinned_.any()) let_go();
+  if (held_.any()) take_back_provisional(held_.first());  // a failure takes provisional commits back
+  while (held_.any()) let_go();
   groups_.begin_epoch(ranks_, !is_first_epoch_);
   versions_.begin_epoch(is_first_epoch_);
   members_.begin_epoch();
@@ -155,7 +155,7 @@ void StoreEngine::refuse_lonely_restores() {
 agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine) {
   if (ranks_.ballot == nullptr) throw agreement::Abandoned();
   // Provisional commits do not go to disk.
-  const Version of_disk = pinned_.is_next_commit_provisional() ? Version{} : versions_.next();
+  const Version of_disk = held_.is_next_commit_provisional() ? Version{} : versions_.next();
   agreement::Remarks said = mine;
   if (disk_) said |= disk_->remarks(of_disk);
   if (groups_.are_known_to_all()) said |= knows_all_groups;
@@ -211,7 +211,7 @@ std::exception_ptr StoreEngine::prepare_members() {
 /// Returns true if this rank has received a request from outside. Provisional commits neither go to disk nor end the
 /// job, so they ignore it.
 bool StoreEngine::has_been_asked() const {
-  return asker_.has_asked && !pinned_.is_next_commit_provisional() && asker_.has_asked();
+  return asker_.has_asked && !held_.is_next_commit_provisional() && asker_.has_asked();
 }
 
 /// Returns true if any rank has received a request from outside; then this commit goes to disk. The same on all ranks.
@@ -249,7 +249,7 @@ void StoreEngine::begin_commit() {
 }
 
 Version StoreEngine::end_commit() {
-  groups_.finish_rebuilding();
+  groups_.finish_restoring_redundancy();
   if (!commit_) return versions_.published();
   trace::Span span("commit");
   span.note("version", versions_.next().value);
@@ -259,7 +259,7 @@ Version StoreEngine::end_commit() {
   require(version == versions_.next(), "no version is published between the beginning of a commit and its end");
   whole([&] { vote_on_commit(begun, ranks_); });
   publish_commit(begun, ranks_, groups_, versions_);
-  if (pinned_.next_commit_ends_a_hold()) let_go();
+  if (held_.next_commit_ends_a_hold()) let_go();
   if (disk_) {
     std::vector<std::span<const std::byte>> snapshots;
     for (MemberGroup* group : begun.groups) snapshots.push_back(group->own_snapshot(version));
@@ -283,17 +283,17 @@ void StoreEngine::complete_pending() { commit_ ? static_cast<void>(finish_commit
 std::vector<ByteCount> StoreEngine::block_sizes() const { return groups_.block_sizes(versions_.published()); }
 
 void StoreEngine::hold() {
-  pinned_.hold(versions_.published());
+  held_.hold(versions_.published());
   groups_.hold(versions_.published());
 }
 
 void StoreEngine::let_go() {
-  if (const auto version = pinned_.let_go()) groups_.let_go(*version);
+  if (const auto version = held_.let_go()) groups_.let_go(*version);
 }
 
 Version StoreEngine::commit_and_let_go() {
   finish_commit();
-  pinned_.end_with_next_commit();
+  held_.end_with_next_commit();
   return commit();
 }
 
@@ -309,7 +309,7 @@ void StoreEngine::drop_provisional() {
     throw;
   } catch (...) {  // a commit that was refused is dropped already
   }
-  take_back_provisional(pinned_.last());
+  take_back_provisional(held_.last());
   let_go();
 }
 

@@ -37,7 +37,7 @@
 #include "store/restore/restorer.hpp"
 #include "store/store.hpp"
 #include "store/versions/known_versions.hpp"
-#include "store/versions/pinned_versions.hpp"
+#include "store/versions/held_versions.hpp"
 
 #include <mpi.h>
 
@@ -104,7 +104,7 @@ class StoreEngine final : public Store {
   /// arrived since a restore, without waiting.
   void complete_pending();
   /// Returns true if this rank has all copies that it is to keep of the version that was restored last. Local.
-  bool is_redundant() const { return !groups_.is_rebuilding(); }
+  bool is_redundant() const { return !groups_.is_restoring_redundancy(); }
   /// Returns true if restore() on the ranks of the last commit or restore of this epoch would bring back the state
   /// after it. False after a recovery until the first commit or restore, and after some ranks have got other data
   /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
@@ -171,7 +171,7 @@ class StoreEngine final : public Store {
   void hold();
   void let_go();
   /// Returns true if any version is held. Local.
-  bool holds() const { return pinned_.any(); }
+  bool holds() const { return held_.any(); }
   /// Makes the last commit of the innermost hold and ends that hold. Collective.
   Version commit_and_let_go();
   /// Ends the innermost hold and discards its commits. Their versions no longer exist; members keep their values.
@@ -207,7 +207,7 @@ class StoreEngine final : public Store {
   EpochRanks ranks_;
   bool is_first_epoch_ = true;
   KnownVersions versions_;
-  PinnedVersions pinned_;
+  HeldVersions held_;
   ProtectedMembers members_;  // of all groups
   MemberGroups groups_;
   ArrayAgreement arrays_;

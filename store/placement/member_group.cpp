@@ -97,14 +97,14 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
 void MemberGroup::end_epoch() {
   under_way_.reset();
   const ErrorsReturned quiet;
-  for (const Rebuild& one : rebuilds_) {
+  for (const RedundancyExchange& one : redundancy_exchanges_) {
     try {
       if (one.has_only_snapshot_copies() && one.exchange->has_received_all())
         publish(one.exchange->work(), one.version);
     } catch (const std::exception&) {  // the copies will not arrive any more
     }
   }
-  rebuilds_.clear();
+  redundancy_exchanges_.clear();
 }
 
 void MemberGroup::forget_old(Version newest) {
@@ -157,7 +157,7 @@ void MemberGroup::begin_commit(Version version, Version settled, int tag, bool c
 
 /// If there is no memory, later commits find out whether they need that much.
 void MemberGroup::reserve(ByteCount bytes) {
-  if (in_parts_ || bytes < large_page || !rebuilds_.empty()) return;
+  if (in_parts_ || bytes < large_page || !redundancy_exchanges_.empty()) return;
   const Sizes sizes(sizes_.size(), bytes);
   try {
     slots_of_versions_.reserve(Block::snapshot_of(self_), bytes);
@@ -309,35 +309,36 @@ void MemberGroup::finish_bringing(Version version) {
   under_way_.reset();
 }
 
-void MemberGroup::begin_rebuilding(const RestorePlan& plan, int tag) {
+void MemberGroup::begin_restoring_redundancy(const RestorePlan& plan, int tag) {
   sizes_ = plan.sizes;
   note_committed(*plan.version);
-  if (!plan.protect.empty()) rebuilds_.push_back({begin(plan.protect, *plan.version, tag), *plan.version});
+  if (!plan.protect.empty()) redundancy_exchanges_.push_back({begin(plan.protect, *plan.version, tag), *plan.version});
 }
 
-bool MemberGroup::Rebuild::has_only_snapshot_copies() const {
+bool MemberGroup::RedundancyExchange::has_only_snapshot_copies() const {
   return std::ranges::all_of(exchange->work(),
                              [](const Combination& step) { return step.is_copy() && step.target.is_snapshot(); });
 }
 
 /// Finishes one rebuild, and forgets it. If this throws, the rebuild stays until the end of the epoch.
-MemberGroup::Rebuilds::iterator MemberGroup::complete(Rebuilds::iterator one) {
+MemberGroup::RedundancyExchanges::iterator MemberGroup::complete(RedundancyExchanges::iterator one) {
   wait_for(*one->exchange, one->version);
   publish(one->exchange->work(), one->version);
-  return rebuilds_.erase(one);
+  return redundancy_exchanges_.erase(one);
 }
 
 void MemberGroup::finish_parities() {
-  for (auto one = rebuilds_.begin(); one != rebuilds_.end();)
+  for (auto one = redundancy_exchanges_.begin(); one != redundancy_exchanges_.end();)
     one = one->has_only_snapshot_copies() ? one + 1 : complete(one);
 }
 
 void MemberGroup::publish_what_came() {
-  for (auto one = rebuilds_.begin(); one != rebuilds_.end();) one = one->exchange->is_done() ? complete(one) : one + 1;
+  for (auto one = redundancy_exchanges_.begin(); one != redundancy_exchanges_.end();)
+    one = one->exchange->is_done() ? complete(one) : one + 1;
 }
 
-void MemberGroup::finish_rebuilding() {
-  while (!rebuilds_.empty()) complete(rebuilds_.begin());
+void MemberGroup::finish_restoring_redundancy() {
+  while (!redundancy_exchanges_.empty()) complete(redundancy_exchanges_.begin());
 }
 
 bool MemberGroup::forget_damaged(Version version) {

@@ -126,16 +126,16 @@ class MemberGroup {
   void publish(std::span<const Combination> made, Version version);
   /// Begins to make the copies and parities of the restored snapshots again. May be called for another version while
   /// copies of earlier versions are under way. Collective.
-  void begin_rebuilding(const RestorePlan& plan, int tag);
+  void begin_restoring_redundancy(const RestorePlan& plan, int tag);
   /// Waits for the parities, and publishes them. Copies may stay under way. Collective.
   void finish_parities();
   /// Publishes the copies that have arrived, without waiting. Throws ProcessFailure. Local.
   void publish_what_came();
   /// Returns true if copies of this rank are under way. Local.
-  bool is_rebuilding() const { return !rebuilds_.empty(); }
+  bool is_restoring_redundancy() const { return !redundancy_exchanges_.empty(); }
   /// Publishes the copies, and waits for those that have not arrived. It waits only for messages that other ranks have
   /// begun to send. Local.
-  void finish_rebuilding();
+  void finish_restoring_redundancy();
 
   /// Fills the members from the snapshot of rank `from`. Each rank may name another rank. Collective.
   void unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem);
@@ -160,13 +160,13 @@ class MemberGroup {
 
  private:
   /// Makes a restored version redundant again. Copies arrive while the application computes.
-  struct Rebuild {
+  struct RedundancyExchange {
     std::unique_ptr<Exchange> exchange;
     Version version;
 
     bool has_only_snapshot_copies() const;
   };
-  using Rebuilds = std::vector<Rebuild>;
+  using RedundancyExchanges = std::vector<RedundancyExchange>;
 
   void note_committed(Version version) { committed_in_.insert(version); }
   std::span<std::byte> find(const Block& block, Version version) { return slots_of_versions_.at(block, version).bytes; }
@@ -177,7 +177,7 @@ class MemberGroup {
   void make_room(std::span<const Combination> work, Version version);
   std::unique_ptr<Exchange> begin(std::vector<Combination> work, Version version, int tag);
   void wait_for(Exchange& exchange, Version version);
-  Rebuilds::iterator complete(Rebuilds::iterator one);
+  RedundancyExchanges::iterator complete(RedundancyExchanges::iterator one);
   template <class FindDamage>
   bool forget_if(Version version, FindDamage damage_of);
   std::set<Block> blocks_given_by(const RestorePlan& plan) const;
@@ -202,7 +202,7 @@ class MemberGroup {
   Sizes sizes_;                    // of the snapshots; at a commit, known for the ranks of concerned_
   ByteCount changed_bytes_ = 0;
   std::unique_ptr<Exchange> under_way_;
-  Rebuilds rebuilds_;
+  RedundancyExchanges redundancy_exchanges_;
 };
 
 }  // namespace mend

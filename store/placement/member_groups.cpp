@@ -150,12 +150,12 @@ void MemberGroups::publish_what_came() {
   for (auto& [redundancy, group] : groups_) group.publish_what_came();
 }
 
-void MemberGroups::finish_rebuilding() {
-  for (auto& [redundancy, group] : groups_) group.finish_rebuilding();
+void MemberGroups::finish_restoring_redundancy() {
+  for (auto& [redundancy, group] : groups_) group.finish_restoring_redundancy();
 }
 
-bool MemberGroups::is_rebuilding() const {
-  return std::ranges::any_of(groups_, [](const auto& entry) { return entry.second.is_rebuilding(); });
+bool MemberGroups::is_restoring_redundancy() const {
+  return std::ranges::any_of(groups_, [](const auto& entry) { return entry.second.is_restoring_redundancy(); });
 }
 
 std::set<Version> MemberGroups::versions() const {

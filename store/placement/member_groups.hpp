@@ -67,8 +67,8 @@ class MemberGroups {
   void forget_sizes();
   void prepare_commit();
   void publish_what_came();
-  void finish_rebuilding();
-  bool is_rebuilding() const;
+  void finish_restoring_redundancy();
+  bool is_restoring_redundancy() const;
   /// Returns the committed versions that are kept.
   std::set<Version> versions() const;
   std::vector<ByteCount> block_sizes(Version version) const;

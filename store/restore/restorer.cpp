@@ -134,7 +134,7 @@ bool Restorer::restore_from_memory(const JointPlan& plan) {
   reach("restore.unpack");
   confirm(problem);
   groups_.forget_newer(*plan.version);
-  rebuild_redundancy(plan);
+  restore_redundancy(plan);
   return true;
 }
 
@@ -160,7 +160,7 @@ std::vector<Version> Restorer::bring_older(Version than, std::size_t count) {
     }
   }
   confirm(nullptr);
-  std::ranges::for_each(plans, [this](const JointPlan& plan) { rebuild_redundancy(plan); });
+  std::ranges::for_each(plans, [this](const JointPlan& plan) { restore_redundancy(plan); });
   return brought;
 }
 
@@ -176,9 +176,10 @@ void Restorer::bring_back(const JointPlan& plan) {
   });
 }
 
-void Restorer::rebuild_redundancy(const JointPlan& plan) {
-  groups_.for_each_planned(
-      plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_rebuilding(of.restore, tag); });
+void Restorer::restore_redundancy(const JointPlan& plan) {
+  groups_.for_each_planned(plan, [](MemberGroup& group, int tag, const GatheringPlan& of) {
+    group.begin_restoring_redundancy(of.restore, tag);
+  });
   reach("restore.protect");
   groups_.for_each_planned(plan, [](MemberGroup& group, int, const GatheringPlan&) { group.finish_parities(); });
 }
@@ -218,7 +219,7 @@ Restorer::Restored Restorer::restore_of_other_ranks(const JointPlan& plan) {
   }
   confirm(problem);
   groups_.forget_newer(version);
-  rebuild_redundancy(plan);
+  restore_redundancy(plan);
   return {version, Origin::memory, std::move(names)};
 }
 
@@ -271,7 +272,7 @@ Restorer::Restored Restorer::restore_from(Rank from) {
   });
   confirm(problem);
   groups_.forget_newer(version);
-  rebuild_redundancy(plan);
+  restore_redundancy(plan);
   return from_memory(version);
 }
 

@@ -6,7 +6,8 @@
 //   check, fill     damaged data is discarded, and the plan is made again
 //   confirm         a ballot: the restore has succeeded on all ranks, or on none
 //   protect         copies and parities that are lost are made again: parities at once, because that takes the ranks'
-//                   processors; copies are sent while the application goes on (MemberGroup::finish_rebuilding)
+//                   processors; copies are sent while the application goes on
+//                   (MemberGroup::finish_restoring_redundancy)
 //
 // If a version is not in memory, the disk is searched for it. If another number of ranks has committed the version, its
 // arrays are redistributed to the present ranks, and members of any other kind are refused.
@@ -72,7 +73,7 @@ class Restorer {
   Restored restore_of_other_ranks(const JointPlan& plan);
   Restored restore_from_disk(std::optional<Version> wanted, const JointPlan& plan);
   void bring_back(const JointPlan& plan);
-  void rebuild_redundancy(const JointPlan& plan);
+  void restore_redundancy(const JointPlan& plan);
   void require_all_committed(const JointPlan& plan, std::exception_ptr& problem);
   std::string describe_total_loss(std::string_view consequence) const;
   void confirm(std::exception_ptr problem);

@@ -116,11 +116,11 @@ class Packing {
 
   Changes into(Bytes& snapshot, Rank owner, Version version, bool over_older, const WrittenSince& written) {
     const bool same = over_older && snapshot.size() == total_ &&
-                      std::memcmp(snapshot.data() + sizeof(Header), directory_.data(), directory_.size()) == 0;
+                      std::ranges::equal(std::span(snapshot).subspan(sizeof(Header), directory_.size()), directory_);
     resize_block(snapshot, total_);
     bytes_ = snapshot;
     changes_ = {!same, {}, {}};
-    std::memcpy(bytes_.data() + sizeof(Header), directory_.data(), directory_.size());
+    std::ranges::copy(directory_, bytes_.subspan(sizeof(Header)).begin());
     hashes_.assign(outline_.data_begin - outline_.hashes_begin, std::byte{});
     if (same) std::ranges::copy(bytes_.subspan(outline_.hashes_begin, hashes_.size()), hashes_.begin());
     add_range(changes_.ranges, {0, outline_.data_begin});

@@ -200,7 +200,7 @@ TEST(Vote, of_ranks_that_lost_each_other_is_interrupted_by_a_death_while_they_sa
   EXPECT_TRUE(ballot.is_closed());
 }
 
-TEST(MembersWith, are_found_by_as_many_agreements_as_are_needed) {
+TEST(FindMembers, are_found_by_as_many_agreements_as_are_needed) {
   Meeting meeting;
   meeting.others = those({2, 30});
   meeting.others_later = {those({0}), those({1})};

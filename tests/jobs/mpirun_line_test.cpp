@@ -107,7 +107,7 @@ TEST(ProcessLimits, are_told_with_what_sets_them_and_how_many_there_could_be) {
               testing::IsEmpty());
   EXPECT_THAT(objection_to(6, {}), testing::IsEmpty());
   EXPECT_THAT(objection_to(1'000'004, {.tasks = 32768, .tasks_from = "kernel.pid_max", .open_files = 1024}),
-              testing::AllOf(testing::HasSubstr("1000004 processes cannot be started on this machine, only about 8192"),
+              testing::AllOf(testing::HasSubstr("1000004 processes cannot be started on this machine, only about 6553"),
                              testing::HasSubstr("kernel.pid_max allows 32768")));
   EXPECT_THAT(objection_to(400, {.tasks = {}, .open_files = 1024}),
               testing::HasSubstr("only about 248: mpirun needs 4 open files for each, and ulimit -n allows 1024"));

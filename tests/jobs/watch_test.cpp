@@ -75,7 +75,7 @@ TEST(StartWatch, tells_once_that_no_process_has_come_to_mend) {
 
 TEST(StartWatch, launches_anew_when_the_others_do_not_go_on_without_the_dead) {
   StartWatch watch(limits);
-  const StartSight sight{.begun = true, .lost = 1, .reports = 7};
+  const StartView sight{.begun = true, .lost = 1, .reports = 7};
   EXPECT_EQ(watch.look(milliseconds(100), sight).step, Step::wait);
   EXPECT_EQ(watch.look(milliseconds(1'599), sight).step, Step::wait);
   EXPECT_EQ(watch.look(milliseconds(1'600), sight).step, Step::launch_anew);
@@ -83,7 +83,7 @@ TEST(StartWatch, launches_anew_when_the_others_do_not_go_on_without_the_dead) {
 
 TEST(StartWatch, launches_nothing_anew_once_a_process_is_introduced_and_may_have_computed) {
   StartWatch watch(limits);
-  const StartSight sight{.begun = true, .some_introduced = true, .lost = 1, .reports = 7};
+  const StartView sight{.begun = true, .some_introduced = true, .lost = 1, .reports = 7};
   EXPECT_EQ(watch.look(milliseconds(100), sight).step, Step::wait);
   EXPECT_EQ(watch.look(milliseconds(9'000), sight).step, Step::wait);
 }
@@ -91,21 +91,21 @@ TEST(StartWatch, launches_nothing_anew_once_a_process_is_introduced_and_may_have
 TEST(StartWatch, waits_as_long_as_the_others_go_on_without_the_dead) {
   StartWatch watch(limits);
   for (int round = 1; round < 9; ++round) {
-    const StartSight sight{.begun = true, .lost = 1, .reports = static_cast<std::size_t>(round)};
+    const StartView sight{.begun = true, .lost = 1, .reports = static_cast<std::size_t>(round)};
     EXPECT_EQ(watch.look(milliseconds(1'000 * round), sight).step, Step::wait);
   }
 }
 
 TEST(StartWatch, launches_nothing_anew_because_a_start_is_slow) {
   StartWatch watch(limits);
-  const StartSight sight{.begun = true, .reports = 7};
+  const StartView sight{.begun = true, .reports = 7};
   EXPECT_EQ(watch.look(milliseconds(100), sight).step, Step::wait);
   EXPECT_EQ(watch.look(milliseconds(9'000), sight).step, Step::wait);
 }
 
 TEST(StartWatch, kills_the_stopped_for_whom_others_wait) {
   StartWatch watch(limits);
-  const StartSight sight{.begun = true, .stopped = {7}, .others_wait = true, .reports = 7};
+  const StartView sight{.begun = true, .stopped = {7}, .others_wait = true, .reports = 7};
   EXPECT_THAT(watch.look(milliseconds(100), sight).kill, IsEmpty());
   EXPECT_THAT(watch.look(milliseconds(1'099), sight).kill, IsEmpty());
   EXPECT_THAT(watch.look(milliseconds(1'100), sight).kill, ElementsAre(7));
@@ -113,13 +113,13 @@ TEST(StartWatch, kills_the_stopped_for_whom_others_wait) {
 
 TEST(StartWatch, spares_those_that_go_on_and_a_job_that_is_suspended_as_a_whole) {
   StartWatch watch(limits);
-  const StartSight stopped{.begun = true, .stopped = {7}, .others_wait = true, .reports = 7};
+  const StartView stopped{.begun = true, .stopped = {7}, .others_wait = true, .reports = 7};
   EXPECT_THAT(watch.look(milliseconds(100), stopped).kill, IsEmpty());
   EXPECT_THAT(watch.look(milliseconds(900), {.begun = true, .others_wait = true, .reports = 7}).kill, IsEmpty());
   EXPECT_THAT(watch.look(milliseconds(1'200), stopped).kill, IsEmpty());
 
   StartWatch whole(limits);
-  const StartSight suspended{.begun = true, .stopped = {7, 8}, .others_wait = false, .reports = 7};
+  const StartView suspended{.begun = true, .stopped = {7, 8}, .others_wait = false, .reports = 7};
   EXPECT_THAT(whole.look(milliseconds(100), suspended).kill, IsEmpty());
   EXPECT_THAT(whole.look(milliseconds(5'000), suspended).kill, IsEmpty());
 }
@@ -134,18 +134,18 @@ TEST(EndWatch, does_nothing_before_the_end) {
 
 TEST(EndWatch, kills_those_that_are_stopped_first_and_then_those_that_hang) {
   EndWatch watch(end_limit);
-  const EndSight sight{.agreed = true, .stopped = {7}, .lingering = {8, 9}};
+  const EndView sight{.agreed = true, .stopped = {7}, .lingering = {8, 9}};
   EXPECT_THAT(watch.look(milliseconds(1'000), sight).kill, IsEmpty());
   EXPECT_THAT(watch.look(milliseconds(10'999), sight).kill, IsEmpty());
   EXPECT_THAT(watch.look(milliseconds(11'000), sight).kill, ElementsAre(7));
-  const EndSight others{.agreed = true, .lingering = {8, 9}};
+  const EndView others{.agreed = true, .lingering = {8, 9}};
   EXPECT_THAT(watch.look(milliseconds(11'100), others).kill, IsEmpty()) << "they may have waited for that one";
   EXPECT_THAT(watch.look(milliseconds(21'100), others).kill, ElementsAre(8, 9));
 }
 
 TEST(EndWatch, leaves_the_programs_own_work_its_time) {
   EndWatch watch(end_limit);
-  const EndSight sight{.agreed = true, .working = {7, 8}};
+  const EndView sight{.agreed = true, .working = {7, 8}};
   for (int s = 0; s < 100; ++s) {
     const auto decision = watch.look(std::chrono::seconds(s), sight);
     EXPECT_THAT(decision.kill, IsEmpty());

@@ -125,7 +125,7 @@ class Job {
     acknowledgements_.clear();
     std::vector<Life> lives(processes_.size(), 0);
     for (const int rank : dead) lives[static_cast<std::size_t>(rank)].reset();
-    const std::vector<bool> apart = ranks_that_go_back(lives, clusters_);
+    const std::vector<bool> apart = survivors_that_roll_back(lives, clusters_);
     for (int rank = 0; rank < program_.ranks; ++rank) {
       const bool reenters = without_ != Without::whole_cluster && apart[static_cast<std::size_t>(rank)];
       if (reenters) ++deeds_.reentered;
@@ -192,13 +192,13 @@ class Job {
     auto& line = network_[{step.peer, rank}];
     return std::ranges::find(line, step.tag, &std::pair<int, std::uint64_t>::first);
   }
-  bool others_have_restored(const Process& one) const {
+  bool can_restore_alone(const Process& one) const {
     return one.phase == 0 && is_at_cut(one) &&
            std::ranges::any_of(processes_, [](const Process& other) { return other.phase > 0; });
   }
   bool is_able(int rank) {
     const Process& one = process(rank);
-    if (is_at_cut(one)) return others_have_restored(one);
+    if (is_at_cut(one)) return can_restore_alone(one);
     const Step& step = steps_of(one)[one.next];
     return step.sends || message_for(rank, step) != network_[{step.peer, rank}].end();
   }
@@ -353,7 +353,7 @@ Clusters draw_clusters(int ranks, std::mt19937_64& random) {
   return ranks_of_nodes(keys);
 }
 
-TEST(LedgerOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) {
+TEST(SenderLogOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) {
   const auto seeds = support::seeds(support::long_tests() ? 1'000'000 : 20'000, 500);
   Deeds all;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
@@ -371,11 +371,11 @@ TEST(LedgerOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) {
   EXPECT_GT(all.restored, 0);
 }
 
-class LedgerWithout : public testing::TestWithParam<Without> {};
-INSTANTIATE_TEST_SUITE_P(ARule, LedgerWithout,
+class SenderLogWithout : public testing::TestWithParam<Without> {};
+INSTANTIATE_TEST_SUITE_P(ARule, SenderLogWithout,
                          testing::Values(Without::whole_cluster, Without::copies, Without::phase_of_acknowledged));
 
-TEST_P(LedgerWithout, is_caught) {
+TEST_P(SenderLogWithout, is_caught) {
   SKIP_IF_SANITIZED();
   Deeds all;
   int wrong = 0;
@@ -388,7 +388,7 @@ TEST_P(LedgerWithout, is_caught) {
   EXPECT_GT(wrong, 0);
 }
 
-TEST(LedgerOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_acknowledged) {
+TEST(SenderLogOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_acknowledged) {
   SenderLog sender(0, &hash, {false, true, false}, {16, 2});
   SenderLog mate(1, &hash, {true, false, false}, {16, 2});
   for (const std::uint64_t number : {1U, 2U, 3U}) send(sender, {1, 0, 7}, number);
@@ -425,7 +425,7 @@ SenderLog::Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<
   return other.receipts_for(0);
 }
 
-TEST(LedgerOfANewcomer, sends_only_what_the_others_do_not_have) {
+TEST(SenderLogOfANewcomer, sends_only_what_the_others_do_not_have) {
   SenderLog log(0, &hash);
   EXPECT_THAT(log.hear(1, past_setup({10}, {20, 21})), IsEmpty());
   EXPECT_FALSE(send(log, to_one, 10).needed);
@@ -436,7 +436,7 @@ TEST(LedgerOfANewcomer, sends_only_what_the_others_do_not_have) {
   EXPECT_FALSE(log.difference());
 }
 
-TEST(LedgerOfANewcomer, notices_that_it_sends_something_else) {
+TEST(SenderLogOfANewcomer, notices_that_it_sends_something_else) {
   SenderLog log(0, &hash);
   log.hear(1, past_setup({}, {20, 21}));
   log.cut();
@@ -449,7 +449,7 @@ TEST(LedgerOfANewcomer, notices_that_it_sends_something_else) {
   EXPECT_EQ(log.difference()->number, 2);
 }
 
-TEST(LedgerOfANewcomer, notices_that_it_sends_more_in_the_setup) {
+TEST(SenderLogOfANewcomer, notices_that_it_sends_more_in_the_setup) {
   SenderLog log(0, &hash);
   log.hear(1, past_setup({10}, {}));
   send(log, to_one, 10);
@@ -458,7 +458,7 @@ TEST(LedgerOfANewcomer, notices_that_it_sends_more_in_the_setup) {
   EXPECT_EQ(log.difference()->what, SenderLog::Difference::What::more);
 }
 
-TEST(LedgerOfANewcomer, notices_that_it_sends_less_before_a_cut) {
+TEST(SenderLogOfANewcomer, notices_that_it_sends_less_before_a_cut) {
   SenderLog log(0, &hash);
   log.hear(1, past_setup({10, 11}, {}));
   send(log, to_one, 10);

@@ -17,7 +17,7 @@ using mend::SparePlacement;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(FirstPlan, on_one_node_has_the_last_processes_wait) {
+TEST(FirstAssignment, on_one_node_has_the_last_processes_wait) {
   const RankAssignment plan = first_assignment(processes_on({0, 0, 0, 0, 0, 0}), 4);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
@@ -25,19 +25,19 @@ TEST(FirstPlan, on_one_node_has_the_last_processes_wait) {
   EXPECT_THAT(plan.replacements, IsEmpty());
 }
 
-TEST(FirstPlan, spreads_the_spares_over_the_nodes) {
+TEST(FirstAssignment, spreads_the_spares_over_the_nodes) {
   const RankAssignment plan = first_assignment(processes_on({0, 0, 0, 1, 1, 1}), 4);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 3, 4));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(2, 5));
 }
 
-TEST(FirstPlan, spreads_the_spares_when_processes_alternate_between_nodes) {
+TEST(FirstAssignment, spreads_the_spares_when_processes_alternate_between_nodes) {
   const RankAssignment plan = first_assignment(processes_on({0, 1, 0, 1, 0, 1}), 4);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
 }
 
-TEST(FirstPlan, has_the_last_of_all_processes_wait_if_asked) {
+TEST(FirstAssignment, has_the_last_of_all_processes_wait_if_asked) {
   const RankAssignment plan = first_assignment(processes_on({0, 0, 0, 1, 1, 1}), 4, 0, SparePlacement::last);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
@@ -53,7 +53,7 @@ std::vector<int> origins(const mend::Roster& roster) {
   return list;
 }
 
-TEST(FirstPlan, leaves_each_rank_the_number_of_its_process_when_others_died_before_it) {
+TEST(FirstAssignment, leaves_each_rank_the_number_of_its_process_when_others_died_before_it) {
   const std::vector<mend::Placed> living{placed(0, 0), placed(2, 1), placed(4, 1), placed(5, 0), placed(6, 1)};
   const RankAssignment plan = first_assignment(living, 4, 0, SparePlacement::last);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 4, 2, 5));
@@ -62,7 +62,7 @@ TEST(FirstPlan, leaves_each_rank_the_number_of_its_process_when_others_died_befo
   EXPECT_TRUE(plan.complete());
 }
 
-TEST(FirstPlan, leaves_the_last_ranks_of_the_missing_vacant_when_there_are_too_few_spares) {
+TEST(FirstAssignment, leaves_the_last_ranks_of_the_missing_vacant_when_there_are_too_few_spares) {
   const std::vector<mend::Placed> living{placed(1, 0), placed(3, 0), placed(4, 0)};
   const RankAssignment plan = first_assignment(living, 4, 0, SparePlacement::last);
   EXPECT_THAT(workers(plan.roster), ElementsAre(4, 1, 3));
@@ -70,55 +70,55 @@ TEST(FirstPlan, leaves_the_last_ranks_of_the_missing_vacant_when_there_are_too_f
   EXPECT_THAT(plan.vacant, ElementsAre(Rank{2}));
 }
 
-TEST(FirstPlan, takes_whole_nodes_for_spares_wherever_the_others_are) {
+TEST(FirstAssignment, takes_whole_nodes_for_spares_wherever_the_others_are) {
   const auto on_two_nodes = processes_on({1, 1, 0, 0});
   EXPECT_THAT(numbers(first_assignment(on_two_nodes, 2, 1, SparePlacement::last).roster.spares), ElementsAre(0, 1));
 }
 
-TEST(FirstPlan, takes_whole_nodes_for_spares_if_asked) {
+TEST(FirstAssignment, takes_whole_nodes_for_spares_if_asked) {
   const RankAssignment plan = first_assignment(processes_on({0, 0, 1, 1, 2, 2}), 4, 1);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(4, 5));
 }
 
-TEST(FirstPlan, spreads_the_spares_that_whole_nodes_do_not_hold) {
+TEST(FirstAssignment, spreads_the_spares_that_whole_nodes_do_not_hold) {
   const RankAssignment plan = first_assignment(processes_on({0, 0, 1, 1, 2}), 3, 1);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3, 4));
 }
 
-TEST(FirstPlan, leaves_work_to_a_spare_node_when_there_are_too_few_spares_to_fill_it) {
+TEST(FirstAssignment, leaves_work_to_a_spare_node_when_there_are_too_few_spares_to_fill_it) {
   const RankAssignment plan = first_assignment(processes_on({0, 0, 1, 1}), 3, 1);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3));
 }
 
-TEST(FirstPlan, takes_a_spare_first_from_the_node_that_has_most_processes) {
+TEST(FirstAssignment, takes_a_spare_first_from_the_node_that_has_most_processes) {
   const RankAssignment plan = first_assignment(processes_on({0, 1, 1, 1}), 3);
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(3));
 }
 
-TEST(FirstPlan, without_spares_has_everyone_work) {
+TEST(FirstAssignment, without_spares_has_everyone_work) {
   const RankAssignment plan = first_assignment(processes_on({0, 1, 2}), 3);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1, 2));
   EXPECT_THAT(plan.roster.spares, IsEmpty());
 }
 
-TEST(FirstPlan, with_too_few_processes_leaves_the_last_ranks_vacant) {
+TEST(FirstAssignment, with_too_few_processes_leaves_the_last_ranks_vacant) {
   const RankAssignment plan = first_assignment(processes_on({0, 0}), 4);
   EXPECT_FALSE(plan.complete());
   EXPECT_THAT(plan.vacant, ElementsAre(Rank{2}, Rank{3}));
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 1));
 }
 
-TEST(FirstPlan, keeps_identities_when_some_died_before_it) {
+TEST(FirstAssignment, keeps_identities_when_some_died_before_it) {
   const std::vector<mend::Placed> living{placed(0, 0), placed(2, 0), placed(5, 0)};
   const RankAssignment plan = first_assignment(living, 2);
   EXPECT_THAT(workers(plan.roster), ElementsAre(0, 2));
   EXPECT_THAT(numbers(plan.roster.spares), ElementsAre(5));
 }
 
-TEST(FirstPlan, on_any_machine_gives_every_process_one_part_and_spreads_the_spares) {
+TEST(FirstAssignment, on_any_machine_gives_every_process_one_part_and_spreads_the_spares) {
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
     SCOPED_TRACE(round);

@@ -68,7 +68,7 @@ ClusterRollback::Decision ClusterRollback::decide(const Roster& roster, Rank sel
   std::vector<replay::Life> lives;
   for (const Told& one : all) lives.push_back(one.lives == 0 ? replay::Life{} : replay::Life{one.lives - 1});
   const replay::Clusters of_ranks = clusters(roster);
-  const std::vector<bool> apart = replay::ranks_that_go_back(lives, of_ranks);
+  const std::vector<bool> apart = replay::survivors_that_roll_back(lives, of_ranks);
   all_go_back_ = std::ranges::find(apart, true) != apart.end();
   for (std::size_t rank = 0; rank < ranks; ++rank)
     if (lives[rank] && !apart[rank]) all_go_back_ = false;

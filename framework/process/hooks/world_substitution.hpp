@@ -9,14 +9,16 @@ MPI_Comm world_of_body();
 
 /// Returns `comm`. If it is a duplicate of MPI_COMM_WORLD from before mend::run, which contains the spares, throws
 /// UsageError, or ends the job and returns MPI_COMM_NULL. Main thread.
-MPI_Comm require_not_outdated(MPI_Comm comm);
+MPI_Comm require_no_copy_of_world(MPI_Comm comm);
 
 /// Returns the communicator that the program means by `comm`: under --mend-world session, MPI_COMM_WORLD is
 /// session.comm() in a body. Each intercepted function that only asks about a communicator calls this first. Local.
 inline MPI_Comm resolve_to_ask(MPI_Comm comm) { return comm == MPI_COMM_WORLD ? world_of_body() : comm; }
 
 /// The same for each intercepted function that communicates, or makes an object that communicates.
-inline MPI_Comm resolve(MPI_Comm comm) { return comm == MPI_COMM_WORLD ? world_of_body() : require_not_outdated(comm); }
+inline MPI_Comm resolve(MPI_Comm comm) {
+  return comm == MPI_COMM_WORLD ? world_of_body() : require_no_copy_of_world(comm);
+}
 
 /// Returns any other argument unchanged.
 template <class Argument>

@@ -394,7 +394,7 @@ class BasicCore {
   /// Returns the rank of a process in the plan for the candidate.
   std::optional<Rank> planned_rank(ProcessId process) const { return plan_->roster.rank_of(process); }
   int spawn_tries() const { return setup_.spawn_tries; }
-  /// Returns true if too many recoveries were without_commit, so that no new process is started.
+  /// Returns true if there were too many recoveries without a commit, so that no new process is started.
   bool out_of_tries() const { return course_.without_commit > setup_.spawn_tries; }
   /// Returns the row of recoveries that this one belongs to, by the deaths that are agreed on.
   Row row() const { return course_.row_with(course_.dead); }

@@ -23,7 +23,7 @@ void RecoverySimulation::perform(ProcessId process, const StartProcess&) {
     simulator_->wake(newcomer, now(process) + options_.start_process);
   }
   if (one.waiting.empty()) return drive(process, NewcomerLost{});
-  if (at(one.waiting.front()).has_called) bear(process);
+  if (at(one.waiting.front()).has_called) start_newcomer(process);
   answer(process);
 }
 
@@ -36,7 +36,7 @@ void RecoverySimulation::call_host(ProcessId guest) {
 }
 
 /// Sends the next newcomer the members of the job.
-void RecoverySimulation::bear(ProcessId host) {
+void RecoverySimulation::start_newcomer(ProcessId host) {
   Process& one = at(host);
   const ProcessId newcomer = one.waiting.front();
   const ByteCount bytes = one.core->position().members.size() * sizeof(DetectorPeer);
@@ -92,7 +92,8 @@ void RecoverySimulation::guest_hears(ProcessId process, ProcessId from, const No
   Process& one = at(process);
   switch (note.round) {
     case known_peers:  // the host: a process has called
-      if (one.wait == Process::Wait::guest && !one.waiting.empty() && one.waiting.front() == from) bear(process);
+      if (one.wait == Process::Wait::guest && !one.waiting.empty() && one.waiting.front() == from)
+        start_newcomer(process);
       return;
     case introduction:
       if (one.core) {  // the host: the newcomer has introduced itself

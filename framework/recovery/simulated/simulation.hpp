@@ -220,7 +220,7 @@ class RecoverySimulation {
   void fail_waits_on_dead(ProcessId process);
 
   // a newcomer: newcomers.cpp
-  void bear(ProcessId host);
+  void start_newcomer(ProcessId host);
   void call_host(ProcessId guest);
   void let_in(ProcessId host);
   void give_up_guest(ProcessId host);

@@ -234,7 +234,7 @@ TEST(RestorePlan, brings_everyone_what_it_needs_from_the_newest_whole_version_wh
   }
 }
 
-TEST(RestorePlan, does_not_ask_one_keeper_for_everything) {
+TEST(RestorePlan, does_not_ask_one_holder_for_everything) {
   // Ranks 0 and 1 have everything; 2, 3 and 4 nothing.
   std::vector<Holding> inventory;
   for (int holder : {0, 1}) {

@@ -1,4 +1,4 @@
-#include "store/versions/pinned_versions.hpp"
+#include "store/versions/held_versions.hpp"
 
 #include "base/assert.hpp"
 
@@ -6,22 +6,22 @@
 
 namespace mend {
 
-Version PinnedVersions::first() const {
+Version HeldVersions::first() const {
   require(any(), "commits are taken back to a version that is held");
   return held_.front();
 }
 
-Version PinnedVersions::last() const {
+Version HeldVersions::last() const {
   require(any(), "commits are taken back to a version that is held");
   return held_.back();
 }
 
-void PinnedVersions::hold(Version version) {
+void HeldVersions::hold(Version version) {
   require(held_.empty() || held_.back() <= version, "an inner hold is of no older version than the outer one");
   held_.push_back(version);
 }
 
-std::optional<Version> PinnedVersions::let_go() {
+std::optional<Version> HeldVersions::let_go() {
   const Version version = last();
   held_.pop_back();
   next_ = Next::stays_in_it;

@@ -1,14 +1,14 @@
-#include "store/versions/pinned_versions.hpp"
+#include "store/versions/held_versions.hpp"
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using mend::PinnedVersions;
+using mend::HeldVersions;
 using mend::Version;
 
-TEST(PinnedVersions, make_the_commits_after_them_provisional) {
-  PinnedVersions held;
+TEST(HeldVersions, make_the_commits_after_them_provisional) {
+  HeldVersions held;
   EXPECT_FALSE(held.any());
   EXPECT_FALSE(held.is_next_commit_provisional());
   held.hold(Version{3});
@@ -18,8 +18,8 @@ TEST(PinnedVersions, make_the_commits_after_them_provisional) {
   EXPECT_FALSE(held.any());
 }
 
-TEST(PinnedVersions, are_let_go_by_a_last_commit_that_is_not_provisional) {
-  PinnedVersions held;
+TEST(HeldVersions, are_let_go_by_a_last_commit_that_is_not_provisional) {
+  HeldVersions held;
   held.hold(Version{3});
   held.end_with_next_commit();
   EXPECT_TRUE(held.next_commit_ends_a_hold());
@@ -28,8 +28,8 @@ TEST(PinnedVersions, are_let_go_by_a_last_commit_that_is_not_provisional) {
   EXPECT_FALSE(held.next_commit_ends_a_hold());
 }
 
-TEST(PinnedVersions, are_nested_and_the_outer_one_can_take_back_the_inner_commits) {
-  PinnedVersions held;
+TEST(HeldVersions, are_nested_and_the_outer_one_can_take_back_the_inner_commits) {
+  HeldVersions held;
   held.hold(Version{3});
   held.hold(Version{5});
   EXPECT_EQ(held.first(), Version{3});
@@ -44,7 +44,7 @@ TEST(PinnedVersions, are_nested_and_the_outer_one_can_take_back_the_inner_commit
 }
 
 TEST(HeldVersionsDeathTest, must_exist_and_be_in_order) {
-  PinnedVersions held;
+  HeldVersions held;
   EXPECT_DEATH(held.let_go(), "a version that is held");
   held.hold(Version{3});
   EXPECT_DEATH(held.hold(Version{2}), "no older version than the outer one");

@@ -10,7 +10,7 @@
 
 namespace mend {
 
-class PinnedVersions {
+class HeldVersions {
  public:
   bool any() const { return !held_.empty(); }
   /// Returns the version of the outermost hold, to which a failure rolls the job back. There must be a hold.
