@@ -28,11 +28,11 @@
 // Other witnesses, such as the runtime or a broken connection, may know of a death before the ring does. The detector
 // then acts at once, as if the time had run out.
 //
-// If a living process is declared dead (it was stopped, or cut off), every process that receives a message from it
-// again reports that to it (FENCE), and so does every list that names it. The process reports that to its owner once,
-// and sends nothing from then on. But it ignores the statement of a process that is an epoch behind, and of a process
-// that it considers dead itself, unless that process has a lower number: of two processes that consider each other
-// dead, one must give in.
+// If a living process is declared dead (it was stopped, or cut off), every process that later receives a message from
+// it tells it that it was declared dead (FENCE), and so does every list that names it. The process reports this to its
+// owner once, and sends nothing from then on. But it ignores the statement of a process that is an epoch behind, and of
+// a process that it considers dead itself, unless that process has a lower number: of two processes that consider each
+// other dead, one must give in.
 //
 // Epochs
 // ------

@@ -11,7 +11,7 @@
  *     MPI_Finalize();
  *
  * When a process dies, a spare takes its rank and leaves Fenix_Init as FENIX_ROLE_RECOVERED_RANK; survivors leave their
- * MPI call and return from Fenix_Init once more, or continue at their MPI call (FENIX_RESUME_MODE).
+ * MPI call and return from Fenix_Init once more, or their MPI call returns an error or throws (FENIX_RESUME_MODE).
  *
  * Unless a comment says otherwise, functions are called by the thread that called Fenix_Init, between Fenix_Init and
  * Fenix_Finalize, and return FENIX_SUCCESS or one of the codes in fenix_codes.h. A collective function that meets a

@@ -41,8 +41,8 @@ class MessageLog {
   virtual Copy begin_send(const Channel& channel, std::size_t size) = 0;
   /// Records that the copy of begin_send() is filled. The message counts as sent.
   virtual void end_send(const Channel& channel, std::span<const std::byte> copy) = 0;
-  /// Records that the next message of `channel` was received. `by_request`: if the call is repeated, it does not
-  /// receive this message again.
+  /// Records that the next message of `channel` was received. `by_request`: true if the call can be repeated and
+  /// then does not receive this message again.
   virtual void receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request) = 0;
 
   /// Returns the hash over several messages. `before`: the hash over all messages but the last. `content`: the hash of

@@ -35,7 +35,7 @@ std::map<NodeId, int> workers_by_node(std::span<const Placed> processes, int ran
     spares[node->first] = taken;
     left -= taken;
   }
-  // Make each other spare in turn from the last worker of the node that has the fewest spares.
+  // Each remaining spare in turn is the last worker of the node that has the fewest spares.
   for (; left > 0; --left) {
     const auto node = std::min_element(workers.begin(), workers.end(), [&](const auto& a, const auto& b) {
       // An emptied node comes last; then fewest spares first; then most workers; then the later node.

@@ -56,7 +56,7 @@ void call_mpi(Call&& call, const char* where, std::size_t bytes = 0) {
 /// are interrupted; another error is thrown by throw_noted_error().
 void throw_errors_of(MPI_Comm comm);
 
-/// Returns true if throw_errors_of was called for `comm`, or for a communicator that it derives from. Local.
+/// Returns true if errors of `comm` are handled now as throw_errors_of makes them. Local.
 bool handles_errors_of(MPI_Comm comm);
 
 /// Handles an error `code` of a call on `comm`, as throw_errors_of makes MPI do. Main thread only.

@@ -235,8 +235,9 @@ int mend_on_repair(mend_session *session, int (*callback)(mend_session *session,
 /** The work of a transaction. It returns MEND_SUCCESS when it is done; mend_transaction returns any other code of the
  * work. `*well` is 1 at the beginning; the work sets it to 0 if its result must not be committed. */
 typedef int (*mend_work)(mend_session *session, void *data, int *well);
-/** Runs `work`, and commits the protected data if `work` succeeded on every rank. Otherwise the data is as it was
- * before. Sets `*committed` to 1 if the data was committed, otherwise to 0. Collective. */
+/** Runs `work`, and commits the protected data if `work` returned MEND_SUCCESS and left `*well` at 1 on every rank.
+ * Otherwise the data is as it was before. Sets `*committed` to 1 if the data was committed, otherwise to 0.
+ * Collective. */
 int mend_transaction(mend_session *session, mend_work work, void *data, int *committed);
 
 /** Returns the number of recoveries so far, which is the same on all ranks. Local. */

@@ -19,7 +19,7 @@ struct Callbacks {
   using List = std::deque<std::shared_ptr<const Callback>>;
   List before_recovery;
   List after_recovery;
-  List taken_back;                   ///< removed while callbacks were running, possibly by themselves
+  List taken_back;                   ///< removed while callbacks were running; kept, because they may be running
   int running = 0;                   ///< how many are nested; too many after a jump has left one
   std::exception_ptr thrown_before;  ///< by a callback before the recovery; thrown when the program resumes
 };

@@ -9,7 +9,7 @@ namespace mend {
 /// function. The latter is also written to standard error. After MPI_Init. Local; once in a process.
 void announce_own_death(ProcessId self);
 
-/// Ends these reports with the job: the others do not need to know any more how this process ends. Local.
+/// Ends these reports with the job: the others no longer need to know how this process ends. Local.
 void stop_announcing_own_death();
 
 }  // namespace mend
