@@ -12,7 +12,7 @@
 namespace mend::replay {
 
 struct History {
-  std::vector<Channel> channels;      ///< in the order of their first message; one channel in each direction
+  std::vector<Channel> channels;      ///< in the order of their first message; one entry for each direction
   std::vector<std::uint32_t> events;  ///< each: twice the channel's place, and 1 more if it was received
   bool operator==(const History&) const = default;
 };

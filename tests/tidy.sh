@@ -16,6 +16,12 @@ if [[ ! -f $database ]]; then
   echo "tidy: $database is missing: run jobs/build.sh release first" >&2
   exit 1
 fi
+# Sources that are compiled together have no commands of their own there.
+if (($# > 0)); then
+  source build/environment.sh
+  CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja} cmake --preset release -B build/tidy -DMEND_UNITY=OFF > build/configure-tidy.log
+  database=build/tidy/compile_commands.json
+fi
 
 # Clang 14 and the standard library of GCC 12 have no std::source_location together: what uses base/assert.hpp cannot be read.
 major=$("$clang_tidy" --version | sed -n 's/.*version \([0-9]*\).*/\1/p' | head -1)
