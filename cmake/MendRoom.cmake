@@ -1,9 +1,9 @@
 # mend_room(NAME SOURCES... [LINKS rooms and libraries...] [PRIVATE_LINKS libraries...])
-# Adds the object library mend_NAME for the current folder, so that a room can be built and tested alone. Includes are
-# relative to the repository root: #include "store/snapshot/snapshot.hpp".
+# Adds the object library mend_NAME for the current folder, so that a room can be built and tested alone. It is built for
+# the targets that link it. Includes are relative to the repository root: #include "store/snapshot/snapshot.hpp".
 function(mend_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
-  add_library(mend_${name} OBJECT ${ROOM_SOURCES})
+  add_library(mend_${name} OBJECT EXCLUDE_FROM_ALL ${ROOM_SOURCES})
   target_include_directories(mend_${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
   target_link_libraries(mend_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS} mend_warnings mend_sanitizers)
   target_precompile_headers(mend_${name} REUSE_FROM mend_precompiled)

@@ -185,8 +185,8 @@ class LocalRollback final : public LoggedCalls {
   bool has_mates_ = false;
   std::optional<replay::Clusters> chosen_;  // by traffic, for the next commit
   replay::ClusterPrice price_;              // of the chosen clusters
-  bool counts_steps_ =
-      true;  // reports its recomputed steps when it has caught up, unless they are reported for its cluster
+  // It reports its recomputed steps when it has caught up, unless they are reported for its cluster.
+  bool counts_steps_ = true;
   struct Sent {
     MPI_Request request = MPI_REQUEST_NULL;
     std::vector<std::uint64_t> words;

@@ -44,8 +44,8 @@ struct ProcessContext {
   std::thread::id thread_of_body;
   const void* frame_of_body = nullptr;  ///< on the stack, of the function that has called the body
   bool refuses_exit = false;            ///< the exit handler of body_guard.cpp is registered
-  bool world_is_session =
-      false;  ///< in a body, MPI_COMM_WORLD is session.comm() (framework/process/hooks/world_substitution.hpp)
+  /// In a body, MPI_COMM_WORLD is session.comm() (framework/process/hooks/world_substitution.hpp).
+  bool world_is_session = false;
   bool forbids_world = false;    ///< MPI_COMM_WORLD has been revoked (forbid_world)
   std::vector<MPI_Comm> worlds;  ///< communicators of all processes that the program made before mend::run
   bool warned_of_world = false;  ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
@@ -54,8 +54,8 @@ struct ProcessContext {
   CommunicatorTaker communicator_taker;
   std::vector<ComingCommunicator> coming_communicators;
   PersistentRequests persistent_requests;
-  LoggedCalls* logged_calls =
-      nullptr;  ///< the object that replaces MPI (framework/local_rollback/logged_calls.hpp), if any
+  /// The object that replaces MPI (framework/local_rollback/logged_calls.hpp), if any.
+  LoggedCalls* logged_calls = nullptr;
 
   std::atomic<bool> death_concerns_others = false;
   ProcessId self;  ///< set when its death concerns others
