@@ -123,7 +123,7 @@ class OfFenix final : public Contestant {
  private:
   void create() {
     int flag = 0;
-    fenix::data::group_create(group_, mend::fenix::state().engine().world().application.get(), 0, depth_,
+    fenix::data::group_create(group_, mend::fenix::state().engine().epoch_state().application.get(), 0, depth_,
                               FENIX_DATA_POLICY_IMR, nullptr, &flag);
   }
   int group_;

@@ -5,14 +5,28 @@ function(mend_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(mend_${name} OBJECT EXCLUDE_FROM_ALL ${ROOM_SOURCES})
   target_include_directories(mend_${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
-  target_link_libraries(mend_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS} mend_warnings mend_sanitizers)
-  target_precompile_headers(mend_${name} REUSE_FROM mend_precompiled)
+  target_link_libraries(mend_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
+  mend_compile_like(mend_precompiled mend_${name})
+endfunction()
+
+# mend_compile_like(PRECOMPILED TARGET): compiles TARGET with the precompiled headers of PRECOMPILED, which may be TARGET
+# itself, and with mend's warnings and sanitizers. Precompiled headers can be used only by code that is compiled alike:
+# all such code is position-independent in the same way, in libraries and in executables.
+function(mend_compile_like precompiled target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+  target_link_libraries(${target} PRIVATE fmt::fmt mend_warnings mend_sanitizers)
+  if(NOT target STREQUAL precompiled)
+    target_precompile_headers(${target} REUSE_FROM ${precompiled})
+  endif()
 endfunction()
 
 # The compiler options of every target of mend. Third-party headers are system headers, without warnings.
 add_library(mend_warnings INTERFACE)
 target_compile_options(mend_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
+  # It takes sources that are compiled together for headers.
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${MEND_UNITY}>>:-Wno-subobject-linkage>)
 
 # GCC's garbage collection begins at a size of memory that the precompiled headers alone exceed. Without it, a source
 # compiles in 8 to 15 % less CPU time, and takes more memory.
@@ -33,14 +47,14 @@ if(MEND_SANITIZE)
 endif()
 
 # Third-party headers that most files include, compiled once, which halves the time of a build. Files still include all
-# headers that they need. The tests have more of them, and are compiled as executables are.
+# headers that they need. The tests and the mini-apps have more of them.
 set(_mend_common_headers <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <filesystem>
   <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <ranges> <set> <span> <sstream> <string>
   <string_view> <thread> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
 file(WRITE "${PROJECT_BINARY_DIR}/precompiled.cpp" "")
 add_library(mend_precompiled OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
-target_link_libraries(mend_precompiled PRIVATE fmt::fmt mend_warnings mend_sanitizers)
 target_precompile_headers(mend_precompiled PRIVATE ${_mend_common_headers})
+mend_compile_like(mend_precompiled mend_precompiled)
 
 # mend_optimise_lightly(TARGET [SOURCES...]): for sources that read command lines or write reports, whose speed does not
 # matter. The templates of CLI11 and nlohmann-json then compile in half the time.

@@ -23,23 +23,23 @@ void require_rank(Rank rank, int size) {
 MPI_Comm Session::comm() const { return engine_.session_comm(); }
 
 Rank Session::rank() const { return engine_.rank(); }
-int Session::size() const { return engine_.world().roster.size(); }
+int Session::size() const { return engine_.epoch_state().roster.size(); }
 int Session::original_size() const { return engine_.first_size(); }
 Rank Session::origin() const { return origin(rank()); }
 
 Rank Session::origin(Rank rank) const {
   require_rank(rank, size());
-  return engine_.world().roster.seat(rank).origin;
+  return engine_.epoch_state().roster.seat(rank).origin;
 }
 
 std::optional<Rank> Session::rank_in_comm(Rank origin) const {
   require_rank(origin, original_size());
-  return engine_.world().roster.now(origin);
+  return engine_.epoch_state().roster.now(origin);
 }
 
-Epoch Session::epoch() const { return engine_.world().epoch; }
+Epoch Session::epoch() const { return engine_.epoch_state().epoch; }
 ProcessId Session::process() const { return engine_.self(); }
-int Session::predecessors() const { return engine_.world().roster.seat(engine_.rank()).predecessors; }
+int Session::predecessors() const { return engine_.epoch_state().roster.seat(engine_.rank()).predecessors; }
 
 Role Session::role() const {
   if (epoch() == Epoch{0}) return Role::initial;

@@ -1,5 +1,5 @@
 // The messages that a rank has sent and received in a phase, in order. A rank that rolls back gets the histories of the
-// others. arrivals.hpp determines from them the order in which its messages may arrive again.
+// others. wildcard_order.hpp determines from them the order in which its messages may arrive again.
 
 #pragma once
 

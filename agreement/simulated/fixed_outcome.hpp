@@ -26,12 +26,12 @@ class FixedOutcome final : public Agreement {
   Outcome outcome_;
 };
 
-/// Returns the contribution of a rank with this motion to a ballot.
-inline std::uint32_t ballot_contribution(Motion motion) {
+/// Returns the contribution to a ballot of a rank that makes this proposal.
+inline std::uint32_t ballot_contribution(Proposal proposal) {
   auto fixed = std::make_unique<FixedOutcome>();
   const FixedOutcome& seen = *fixed;
   Ballot ballot(std::move(fixed), Rank{0}, 1);
-  ballot.cast(motion, true);
+  ballot.cast(proposal, true);
   return seen.contributed;
 }
 

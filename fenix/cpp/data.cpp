@@ -57,7 +57,7 @@ int group_create(int group_id, MPI_Comm comm, int start_time_stamp, int depth, i
 
 int group_create(int group_id, GroupCreateArgs args) {
   const auto& now = mend::fenix::state();
-  if (args.comm == MPI_COMM_NULL && now.active) args.comm = now.job->engine().world().application.get();
+  if (args.comm == MPI_COMM_NULL && now.active) args.comm = now.job->engine().epoch_state().application.get();
   return group_create(group_id, args.comm, args.start_time_stamp, args.depth, args.policy_name, args.policy_value,
                       args.flag);
 }

@@ -24,7 +24,7 @@ Definition& member_of(Group& group, int id) {
 bool spans_all_ranks(MPI_Comm comm) {
   int result = MPI_UNEQUAL;
   if (comm == MPI_COMM_NULL) return false;
-  check_mpi(MPI_Comm_compare(comm, state().engine().world().application.get(), &result), "MPI_Comm_compare");
+  check_mpi(MPI_Comm_compare(comm, state().engine().epoch_state().application.get(), &result), "MPI_Comm_compare");
   return result == MPI_IDENT || result == MPI_CONGRUENT;
 }
 
@@ -35,7 +35,7 @@ std::optional<std::vector<int>> ranks_in(MPI_Comm comm) {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Comm_size(comm, &size);
   MPI_Comm_group(comm, &part);
-  MPI_Comm_group(state().engine().world().application.get(), &all);
+  MPI_Comm_group(state().engine().epoch_state().application.get(), &all);
   std::vector<int> own(static_cast<std::size_t>(size));
   std::iota(own.begin(), own.end(), 0);
   std::vector<int> ranks(own.size());

@@ -17,7 +17,7 @@ using namespace mend::fenix;
 std::vector<int> policy_value_of(int policy_name, const void* policy_value) {
   if (policy_name == FENIX_DATA_POLICY_LOCAL) return {};
   const auto* values = static_cast<const int*>(policy_value);
-  if (values == nullptr) return {1, state().engine().world().roster.size() / 2};
+  if (values == nullptr) return {1, state().engine().epoch_state().roster.size() / 2};
   std::vector<int> copy(values, values + 2);
   if (values[0] == 5) copy.push_back(values[2]);
   return copy;
@@ -82,7 +82,7 @@ int Fenix_Data_group_get_cohort(int group_id, MPI_Group* cohort) {
     const bool alone = group.settings().policy_name == FENIX_DATA_POLICY_LOCAL;
     const std::vector<int> ranks = alone ? std::vector{state().engine().rank().value} : group.ranks();
     MPI_Group all = MPI_GROUP_NULL;
-    MPI_Comm_group(state().engine().world().application.get(), &all);
+    MPI_Comm_group(state().engine().epoch_state().application.get(), &all);
     MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), cohort);
     MPI_Group_free(&all);
     return FENIX_SUCCESS;
@@ -165,7 +165,7 @@ int Fenix_Data_commit_barrier(int group_id, int* time_stamp) {
 int Fenix_Data_barrier(int group_id) {
   const Outcome outcome = checked("Fenix_Data_barrier", [&]() -> int {
     group_of(group_id).catch_up();
-    state().engine().ballot().vote(mend::agreement::Motion::flag, true);
+    state().engine().ballot().vote(mend::agreement::Proposal::flag, true);
     return FENIX_SUCCESS;
   });
   return settle(outcome);

@@ -24,7 +24,7 @@
 namespace mend::fenix {
 namespace {
 
-using agreement::Motion;
+using agreement::Proposal;
 
 /// The group as a member of the store. Its bytes are written to the snapshot before the commit, and read in place.
 class GroupMember final : public Member {
@@ -79,8 +79,8 @@ FenixSnapshot read_snapshot(Version version, std::span<const std::byte> image) {
   return snapshot;
 }
 
-void vote(Engine& engine, Motion motion = Motion::flag) {
-  if (!engine.ballot().vote(motion, true)) throw EnvironmentError("a rank refused to go on");
+void vote(Engine& engine, Proposal proposal = Proposal::flag) {
+  if (!engine.ballot().vote(proposal, true)) throw EnvironmentError("a rank refused to go on");
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ void vote(Engine& engine, Motion motion = Motion::flag) {
 Group::Group(GroupSettings settings, Engine& engine)
     : settings_(std::move(settings)),
       engine_(engine),
-      informed_(engine.world().epoch == Epoch{0}),
+      informed_(engine.epoch_state().epoch == Epoch{0}),
       next_time_stamp_(settings_.start_time_stamp),
       image_([this](std::size_t bytes) -> SnapshotInParts& { return begin_snapshot(bytes); }),
       local_images_(is_local() ? static_cast<std::size_t>(settings_.depth) + 2 : 0) {
@@ -111,10 +111,13 @@ void Group::make_store() {
 /// Ranks may have given different depths, and Fenix allows each of them. A newcomer takes the depth of the others,
 /// because they may have committed. Before the first commit, the largest depth counts. Collective over the ranks.
 void Group::agree_on_depth() {
-  vote(engine_, Motion::restore);  // all ranks are here
+  vote(engine_, Proposal::restore);  // all ranks are here
   std::array<int, 2> depths{informed_ ? settings_.depth : -1, settings_.depth};
-  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, depths.data(), 2, MPI_INT, MPI_MAX, engine_.world().store.get()); },
-           "MPI_Allreduce");
+  call_mpi(
+      [&] {
+        return MPI_Allreduce(MPI_IN_PLACE, depths.data(), 2, MPI_INT, MPI_MAX, engine_.epoch_state().store.get());
+      },
+      "MPI_Allreduce");
   const int depth = depths[0] >= 0 ? depths[0] : depths[1];
   has_depth_agreed_ = true;
   if (depth == settings_.depth) return;
@@ -130,7 +133,7 @@ std::optional<int> Group::rank_of(int rank_there) const {
 }
 
 void Group::end_epoch() {
-  if (message_logs().recovers_in_place() && (!image_.is_begun() || image_epoch_ == engine_.world().epoch)) {
+  if (message_logs().recovers_in_place() && (!image_.is_begun() || image_epoch_ == engine_.epoch_state().epoch)) {
     take_out_of_image();
     store_->end_epoch();
     return end_image();
@@ -146,7 +149,7 @@ void Group::finish_copies() {
 }
 
 void Group::catch_up() {
-  const Epoch now = engine_.world().epoch;
+  const Epoch now = engine_.epoch_state().epoch;
   if (caught_up_ == now) return;
   open_.clear();
   // A call that continues after a recovery in place needs the elements that it has stored.
@@ -177,8 +180,8 @@ void Group::catch_up() {
 /// Returns the recovery that began this epoch, if it gave up ranks. The same on all ranks.
 const RecoveryReport* Group::recovery_with_fewer_ranks() const {
   const auto recoveries = engine_.recoveries();
-  const bool fewer =
-      !recoveries.empty() && recoveries.back().epoch == engine_.world().epoch && !recoveries.back().given_up.empty();
+  const bool fewer = !recoveries.empty() && recoveries.back().epoch == engine_.epoch_state().epoch &&
+                     !recoveries.back().given_up.empty();
   return fewer ? &recoveries.back() : nullptr;
 }
 
@@ -276,7 +279,7 @@ void Group::stage_newest() {
 /// Sends newcomers the data that only survivors have: members that were created and never committed, and, if nothing
 /// was restored, the next time stamp. The first survivor sends it.
 void Group::share_definitions() {
-  const MPI_Comm comm = engine_.world().store.get();
+  const MPI_Comm comm = engine_.epoch_state().store.get();
   const std::optional<int> teller = lowest_rank_with(comm, informed_);
   call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &next_time_stamp_, 1, MPI_INT, MPI_MAX, comm); }, "MPI_Allreduce");
   Bytes bytes = write_definitions(definitions_);
@@ -342,7 +345,7 @@ Version Group::next_version() const { return (is_local() ? local_version_ : stor
 
 /// Allocates places for the members that are likely to be stored.
 void Group::begin_image() {
-  const Epoch now = engine_.world().epoch;
+  const Epoch now = engine_.epoch_state().epoch;
   if (image_.is_begun() && image_epoch_ == now) return;
   if (image_.is_begun()) {  // a failure has dropped it, and this rank has not noticed yet
     end_image();
@@ -543,8 +546,8 @@ bool Group::forget(int time_stamp) {
 
 std::optional<Elements> Group::fetch(const std::optional<Elements>& mine, int source) {
   vote(engine_);  // all ranks are here
-  const MPI_Comm comm = engine_.world().store.get();
-  const auto ranks = static_cast<std::size_t>(engine_.world().roster.size());
+  const MPI_Comm comm = engine_.epoch_state().store.get();
+  const auto ranks = static_cast<std::size_t>(engine_.epoch_state().roster.size());
   std::vector<int> wanted(ranks);
   call_mpi([&] { return MPI_Allgather(&source, 1, MPI_INT, wanted.data(), 1, MPI_INT, comm); }, "MPI_Allgather");
 
@@ -556,7 +559,8 @@ std::optional<Elements> Group::fetch(const std::optional<Elements>& mine, int so
   call_mpi([&] { return MPI_Alltoall(lent_sizes.data(), 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, comm); },
            "MPI_Alltoall");
   const bool fits = lent.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max());
-  if (!engine_.ballot().vote(Motion::flag, fits)) throw EnvironmentError("a member of 2 GiB or more cannot be fetched");
+  if (!engine_.ballot().vote(Proposal::flag, fits))
+    throw EnvironmentError("a member of 2 GiB or more cannot be fetched");
 
   const std::vector<int> counts_out(lent_sizes.begin(), lent_sizes.end());
   const std::vector<int> counts_in(sizes.begin(), sizes.end());

@@ -50,11 +50,11 @@ RegionLog::Counts counts_from(const std::vector<std::uint64_t>& packet, std::siz
 }
 
 /// Sets the present ranks.
-void fit_to_ranks(Front& front) {
-  front.rank = state().engine().rank().value;
-  front.size = state().engine().world().roster.size();
-  front.members.resize(static_cast<std::size_t>(front.size));
-  std::iota(front.members.begin(), front.members.end(), 0);
+void fit_to_ranks(VirtualComm& virtual_comm) {
+  virtual_comm.rank = state().engine().rank().value;
+  virtual_comm.size = state().engine().epoch_state().roster.size();
+  virtual_comm.members.resize(static_cast<std::size_t>(virtual_comm.size));
+  std::iota(virtual_comm.members.begin(), virtual_comm.members.end(), 0);
 }
 
 }  // namespace
@@ -63,20 +63,20 @@ MessageLogs& message_logs() { return *state().logs; }
 
 // --- records of messages ---------------------------------------------------------------------------------------
 
-RegionLog& MessageLogs::ByFront::of(const Channel& channel) const {
+RegionLog& MessageLogs::ByComm::of(const Channel& channel) const {
   return all_.logs_.at(static_cast<int>(channel.context / 2))->regions;
 }
 
-replay::MessageLog::Copy MessageLogs::ByFront::begin_send(const Channel& channel, std::size_t size) {
+replay::MessageLog::Copy MessageLogs::ByComm::begin_send(const Channel& channel, std::size_t size) {
   all_.require_one_log(channel, true);
   return of(channel).begin_send(channel, size);
 }
 
-void MessageLogs::ByFront::end_send(const Channel& channel, std::span<const std::byte> copy) {
+void MessageLogs::ByComm::end_send(const Channel& channel, std::span<const std::byte> copy) {
   of(channel).end_send(channel, copy);
 }
 
-void MessageLogs::ByFront::receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request) {
+void MessageLogs::ByComm::receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request) {
   all_.require_one_log(channel, false);
   of(channel).receive(channel, bytes, by_request);
 }
@@ -85,7 +85,7 @@ void MessageLogs::ByFront::receive(const Channel& channel, std::span<const std::
 void MessageLogs::require_one_log(const Channel& channel, bool is_send) {
   if (logs_.size() < 2 || channel.context % 2 == static_cast<std::uint32_t>(Traffic::collectives)) return;
   const int id = static_cast<int>(channel.context / 2);
-  const MPI_Comm comm = logs_.at(id)->front.comm(Traffic::messages);
+  const MPI_Comm comm = logs_.at(id)->virtual_comm.comm(Traffic::messages);
   const auto [known, is_new] = users_.try_emplace({comm, channel.peer, channel.tag, is_send}, id);
   if (is_new || known->second == id) return;
   throw UsageError(fmt::format(
@@ -96,8 +96,8 @@ void MessageLogs::require_one_log(const Channel& channel, bool is_send) {
 // --- Fenix's functions -----------------------------------------------------------------------------------------
 
 MessageLogs::MessageLogs()
-    : by_front_(*this),
-      messages_(by_front_, [this] { recover_in_call(); }, {"a message log does", "deactivate the log"}),
+    : by_comm_(*this),
+      messages_(by_comm_, [this] { recover_in_call(); }, {"a message log does", "deactivate the log"}),
       collectives_(messages_) {}
 
 MessageLogs::~MessageLogs() {
@@ -105,12 +105,12 @@ MessageLogs::~MessageLogs() {
   const ErrorsReturned quiet;
   if (!messages_.uses_communicators()) return;
   for (const auto& [id, log] : logs_)
-    for (const MPI_Comm comm : log->front.comms)
+    for (const MPI_Comm comm : log->virtual_comm.comms)
       if (comm != MPI_COMM_NULL) revoke(comm);
   messages_.end_epoch();
 }
 
-Epoch MessageLogs::epoch() const { return state().engine().world().epoch; }
+Epoch MessageLogs::epoch() const { return state().engine().epoch_state().epoch; }
 
 MessageLogs::Log& MessageLogs::find(int id) const {
   const auto found = logs_.find(id);
@@ -128,9 +128,9 @@ void MessageLogs::create(int id, MPI_Comm* comm, int depth) {
   auto log = std::make_unique<Log>(static_cast<std::size_t>(depth), &hash_of);
   log->id = id;
   log->comm = comm;
-  log->front.number = static_cast<std::uint32_t>(id);
-  log->front.collectives_tag = id;
-  fit_to_ranks(log->front);
+  log->virtual_comm.number = static_cast<std::uint32_t>(id);
+  log->virtual_comm.collectives_tag = id;
+  fit_to_ranks(log->virtual_comm);
   set_comms(*log);
   if (epoch() == Epoch{0}) log->synced = epoch();
   logs_[id] = std::move(log);
@@ -143,7 +143,7 @@ void MessageLogs::set_comms(Log& log) const {
   if (log.comm == nullptr || !spans_all_ranks(*log.comm))
     throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
                   "a message log is of all ranks: give it the resilient communicator, or a duplicate");
-  log.front.comms = {*log.comm, exchange_comm_.get()};
+  log.virtual_comm.comms = {*log.comm, exchange_comm_.get()};
 }
 
 void MessageLogs::activate(int id) {
@@ -168,7 +168,7 @@ void MessageLogs::remove(int id) {
   Log& log = find(id);
   if (active_ == &log) active_ = nullptr;
   std::erase_if(users_, [id](const auto& one) { return one.second == id; });
-  messages_.drop(log.front);
+  messages_.drop(log.virtual_comm);
   retired_.push_back(std::move(logs_.at(id)));  // requests and message copies may still refer to it
   logs_.erase(id);
   std::erase(order_, id);
@@ -178,7 +178,7 @@ std::vector<std::byte> MessageLogs::write(int id) const { return find(id).region
 
 void MessageLogs::read(int id, std::span<const std::byte> bytes) {
   Log& log = find(id);
-  messages_.drop(log.front);
+  messages_.drop(log.virtual_comm);
   try {
     log.regions.read(bytes);
   } catch (const std::runtime_error& error) {
@@ -198,9 +198,9 @@ bool MessageLogs::needs_no_sync(const Log& log) const {
 
 /// Continues with an empty log in this epoch, on the communicator that its variable names now. Local. Throws Refused.
 void MessageLogs::renew(Log& log) {
-  if (log.front.size != state().engine().world().roster.size()) {
-    messages_.drop(log.front);
-    fit_to_ranks(log.front);
+  if (log.virtual_comm.size != state().engine().epoch_state().roster.size()) {
+    messages_.drop(log.virtual_comm);
+    fit_to_ranks(log.virtual_comm);
   }
   set_comms(log);
   if (is_revoked(*log.comm))
@@ -208,7 +208,7 @@ void MessageLogs::renew(Log& log) {
                   fmt::format("message log {} was created for other ranks, or its communicator was not re-created: "
                               "delete it, and create it again",
                               log.id));
-  messages_.begin_epoch(&log.front);
+  messages_.begin_epoch(&log.virtual_comm);
   log.synced = epoch();
 }
 
@@ -239,14 +239,14 @@ void MessageLogs::sync(int id, int region) {
   }
   const Inside inside(inside_);
   // All ranks are here, and none restores a data group meanwhile.
-  state().engine().ballot().vote(agreement::Motion::flag, true);
+  state().engine().ballot().vote(agreement::Proposal::flag, true);
   // The other ranks wait for this one, so it takes part even after a local error.
-  const bool fits_here =
-      log.front.size == state().engine().world().roster.size() && spans_all_ranks(*log.comm) && !is_revoked(*log.comm);
+  const bool fits_here = log.virtual_comm.size == state().engine().epoch_state().roster.size() &&
+                         spans_all_ranks(*log.comm) && !is_revoked(*log.comm);
   const bool can_begin = region == FENIX_MLOG_CONTINUE || log.regions.can_go_back_to(region);
   RegionLog::Position mine;
   if (region != FENIX_MLOG_CONTINUE && can_begin) {
-    messages_.drop(log.front);
+    messages_.drop(log.virtual_comm);
     log.regions.go_back_to(region);
     mine = {!log.regions.has_messages(), region};
   }
@@ -259,7 +259,7 @@ void MessageLogs::sync(int id, int region) {
   };
   const Obstacle obstacle = !fits_here ? has_other_ranks : (can_begin ? none : has_not_kept_region);
   const Told told{id, obstacle, mine.takes_counts ? 1 : 0, mine.region};
-  std::vector<Told> all(static_cast<std::size_t>(state().engine().world().roster.size()));
+  std::vector<Told> all(static_cast<std::size_t>(state().engine().epoch_state().roster.size()));
   call_mpi(
       [&] {
         return PMPI_Allgather(&told, sizeof told, MPI_BYTE, all.data(), sizeof told, MPI_BYTE, exchange_comm_.get());
@@ -284,14 +284,14 @@ void MessageLogs::sync(int id, int region) {
   std::vector<RegionLog::Position> positions;
   for (const Told& one : all) positions.push_back({one.takes_counts != 0, one.region});
   exchange(log, positions);
-  messages_.begin_epoch(&log.front);
+  messages_.begin_epoch(&log.virtual_comm);
   log.synced = epoch();
 }
 
 /// Exchanges what each rank has received, and sends missing messages again. Collective over the ranks.
 void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& positions) {
-  const int ranks = log.front.size;
-  const int self = log.front.rank;
+  const int ranks = log.virtual_comm.size;
+  const int self = log.virtual_comm.rank;
   const auto position_of = [&](int rank) -> const RegionLog::Position& {
     return positions[static_cast<std::size_t>(rank)];
   };
@@ -330,7 +330,7 @@ void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& pos
     const auto& report = reports[static_cast<std::size_t>(peer)];
     for (const replay::Resent& one : log.regions.hear(peer, position_of(peer), report, takes_counts)) {
       const auto traffic = static_cast<Traffic>(one.channel.context % 2);
-      check_mpi(messages_.resend(log.front.comm(traffic), peer, one.channel.tag, one.bytes), "MPI_Isend");
+      check_mpi(messages_.resend(log.virtual_comm.comm(traffic), peer, one.channel.tag, one.bytes), "MPI_Isend");
     }
   }
 }
@@ -346,13 +346,13 @@ void MessageLogs::end_epoch(bool keeps_receives) {
   messages_.end_epoch();
   retired_.clear();
   if (keeps_receives) return;
-  for (const auto& [id, log] : logs_) messages_.drop(log->front);
+  for (const auto& [id, log] : logs_) messages_.drop(log->virtual_comm);
 }
 
 void MessageLogs::begin_epoch() {
   // Made from mend's own communicator, because another rank may already have revoked the application's.
   MPI_Comm made = MPI_COMM_NULL;
-  call_mpi([&] { return PMPI_Comm_dup(state().engine().world().store.get(), &made); }, "MPI_Comm_dup");
+  call_mpi([&] { return PMPI_Comm_dup(state().engine().epoch_state().store.get(), &made); }, "MPI_Comm_dup");
   state().engine().left_communicators().keep(std::exchange(exchange_comm_, Communicator(made)));
   state().engine().take_into_epoch(made);
   if (epoch() == Epoch{0}) return;
@@ -362,19 +362,19 @@ void MessageLogs::begin_epoch() {
 }
 
 bool MessageLogs::fits() const {
-  const int ranks = state().engine().world().roster.size();
-  return std::ranges::all_of(logs_, [&](const auto& one) { return one.second->front.size == ranks; });
+  const int ranks = state().engine().epoch_state().roster.size();
+  return std::ranges::all_of(logs_, [&](const auto& one) { return one.second->virtual_comm.size == ranks; });
 }
 
 // --- calls -----------------------------------------------------------------------------------------------------
 
-const Front* MessageLogs::front_of(MPI_Comm comm) const {
+const VirtualComm* MessageLogs::virtual_comm_of(MPI_Comm comm) const {
   if (inside_ != 0 || active_ == nullptr || comm == MPI_COMM_NULL) return nullptr;
-  const bool is_of_log =
-      comm == active_->front.comm(Traffic::messages) ||
-      (!is_synced(*active_) && comm == state().engine().world().application.get()) ||  // run() refuses this, or renews
-      (needs_no_sync(*active_) && comm == *active_->comm);
-  return is_of_log ? &active_->front : nullptr;
+  const bool is_of_log = comm == active_->virtual_comm.comm(Traffic::messages) ||
+                         (!is_synced(*active_) &&
+                          comm == state().engine().epoch_state().application.get()) ||  // run() refuses this, or renews
+                         (needs_no_sync(*active_) && comm == *active_->comm);
+  return is_of_log ? &active_->virtual_comm : nullptr;
 }
 
 int MessageLogs::run(Call call, void* work) {
@@ -418,7 +418,7 @@ int MessageLogs::run(Call call, void* work) {
   if (has_resumed) {
     resume();
   } else if (code != MPI_SUCCESS) {
-    handle_error(state().engine().world().application.get(), code);
+    handle_error(state().engine().epoch_state().application.get(), code);
   }
   return code;
 }
@@ -432,16 +432,17 @@ void MessageLogs::recover_in_call() {
   if (log != logs_.end() && needs_no_sync(*log->second)) renew(*log->second);
 }
 
-int MessageLogs::derive(const Front& /*parent*/, const Wish& /*wish*/, MPI_Comm* /*made*/) {
+int MessageLogs::derive(const VirtualComm& /*parent*/, const CommArguments& /*arguments*/, MPI_Comm* /*made*/) {
   throw UsageError(
       "a communicator is made while a message log is active, which does not log that: deactivate it first");
 }
 
-int MessageLogs::derive_group(const Front& parent, const std::vector<int>& /*ranks*/, int /*tag*/, MPI_Comm* made) {
+int MessageLogs::derive_group(const VirtualComm& parent, const std::vector<int>& /*ranks*/, int /*tag*/,
+                              MPI_Comm* made) {
   return derive(parent, {}, made);
 }
 
-const Recipe* MessageLogs::recipe_of(const Front& /*front*/) const { return nullptr; }
+const Recipe* MessageLogs::recipe_of(const VirtualComm& /*virtual_comm*/) const { return nullptr; }
 
 int MessageLogs::free(MPI_Comm* comm) {
   const Inside inside(inside_);

@@ -90,12 +90,12 @@ class MessageLogs final : public LoggedCalls {
   };
 
   // --- for the hooks ---------------------------------------------------------------------------------------------
-  const Front* front_of(MPI_Comm comm) const override;
+  const VirtualComm* virtual_comm_of(MPI_Comm comm) const override;
   LoggedMessages& messages() override { return messages_; }
   LoggedCollectives& collectives() override { return collectives_; }
-  int derive(const Front& parent, const Wish& wish, MPI_Comm* made) override;
-  int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) override;
-  const Recipe* recipe_of(const Front& front) const override;
+  int derive(const VirtualComm& parent, const CommArguments& arguments, MPI_Comm* made) override;
+  int derive_group(const VirtualComm& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) override;
+  const Recipe* recipe_of(const VirtualComm& virtual_comm) const override;
   int free(MPI_Comm* comm) override;
   bool is_logging() const override { return active_ != nullptr; }
   int refuse(const char* call) const override;
@@ -105,15 +105,15 @@ class MessageLogs final : public LoggedCalls {
     Log(std::size_t depth, replay::Hash hash) : regions(depth, hash) {}
     int id = 0;
     MPI_Comm* comm = nullptr;  ///< the variable of the application
-    Front front;
+    VirtualComm virtual_comm;
     replay::RegionLog regions;
     std::optional<Epoch> synced;
   };
 
   /// Passes the record of a message on to the log of its communicator.
-  class ByFront final : public replay::MessageLog {
+  class ByComm final : public replay::MessageLog {
    public:
-    explicit ByFront(MessageLogs& all) : all_(all) {}
+    explicit ByComm(MessageLogs& all) : all_(all) {}
     Copy begin_send(const replay::Channel& channel, std::size_t size) override;
     void end_send(const replay::Channel& channel, std::span<const std::byte> copy) override;
     void receive(const replay::Channel& channel, std::span<const std::byte> bytes, bool by_request) override;
@@ -134,7 +134,7 @@ class MessageLogs final : public LoggedCalls {
   void require_one_log(const replay::Channel& channel, bool is_send);
   void exchange(Log& log, const std::vector<replay::RegionLog::Position>& positions);
 
-  ByFront by_front_;
+  ByComm by_comm_;
   LoggedMessages messages_;
   LoggedCollectives collectives_;
   std::map<int, std::unique_ptr<Log>> logs_;

@@ -15,9 +15,7 @@
 namespace mend::fenix {
 namespace {
 
-MPI_Comm resilient() { return state().engine().world().application.get(); }
-
-std::uint64_t epoch_now() { return state().engine().world().epoch.value; }
+std::uint64_t epoch_now() { return state().engine().epoch_state().epoch.value; }
 
 /// Calls a callback. Holds no object with a destructor, because the callback may jump.
 void call(const Callback& callback) {

@@ -134,7 +134,7 @@ bool begin_epoch() {
   if (!recoveries.empty()) {
     for (const Replacement& replaced : recoveries.back().replacements) {
       now.failed.push_back(replaced.rank.value);
-      now.recovered.push_back(now.engine().world().roster.rank_of(replaced.newcomer)->value);
+      now.recovered.push_back(now.engine().epoch_state().roster.rank_of(replaced.newcomer)->value);
     }
     for (const LostRank& loss : recoveries.back().given_up) now.failed.push_back(loss.rank.value);
     given_up = !recoveries.back().given_up.empty();
@@ -196,6 +196,8 @@ State& state() {
   return *instance;
 }
 
+MPI_Comm resilient() { return state().engine().epoch_state().application.get(); }
+
 Fenix_Rank_role role() {
   State& now = state();
   if (now.finalized) return now.last_role;
@@ -207,12 +209,12 @@ Fenix_Rank_role role() {
 Fenix_Rank_role role_of(int rank) {
   State& now = state();
   if (now.is_unrepaired) return FENIX_ROLE_SURVIVOR_RANK;
-  if (now.engine().world().epoch == Epoch{0}) return FENIX_ROLE_INITIAL_RANK;
+  if (now.engine().epoch_state().epoch == Epoch{0}) return FENIX_ROLE_INITIAL_RANK;
   const bool is_taken_over = std::ranges::find(now.recovered, rank) != now.recovered.end();
   return is_taken_over ? FENIX_ROLE_RECOVERED_RANK : FENIX_ROLE_SURVIVOR_RANK;
 }
 
-int missing_ranks() { return state().wanted_ranks - state().engine().world().roster.size(); }
+int missing_ranks() { return state().wanted_ranks - state().engine().epoch_state().roster.size(); }
 
 void start(const StartArguments& arguments, const Outputs& outputs) {
   State& now = state();
@@ -249,7 +251,7 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
   now.active = true;
   now.wanted_ranks = std::max(wanted_ranks(arguments.spares), now.engine().first_size());
   now.logs = std::make_unique<MessageLogs>();
-  const bool takes_over = now.engine().world().epoch != Epoch{0};
+  const bool takes_over = now.engine().epoch_state().epoch != Epoch{0};
   if (!begin_epoch()) repair(false);
   // Another failure may have come since this process took over. The program has not begun here, so this rank is not a
   // survivor.
@@ -267,7 +269,7 @@ void report() {
     if (out.error != nullptr) *out.error = FENIX_SUCCESS;
     return;
   }
-  if (out.comm != nullptr) *out.comm = now.engine().world().application.get();
+  if (out.comm != nullptr) *out.comm = now.engine().epoch_state().application.get();
   if (out.error != nullptr) *out.error = Fenix_get_error();
 }
 
@@ -324,7 +326,7 @@ bool finish() {
       now.finalized = true;
       now.logs.reset();
       now.groups.clear();
-      const bool has_spares = !now.engine().world().roster.spares.empty();
+      const bool has_spares = !now.engine().epoch_state().roster.spares.empty();
       leave_communicator_to_program();
       now.job->close(ExitCode::ok);
       close_world(has_spares);
@@ -345,7 +347,7 @@ bool finish() {
 bool recovers() { return settings().recovery != FENIX_RECOVERY_IGNORE; }
 
 void throw_failure() {
-  throw ::fenix::CommException(state().engine().world().application.get(), Fenix_get_error(), state().last_error);
+  throw ::fenix::CommException(state().engine().epoch_state().application.get(), Fenix_get_error(), state().last_error);
 }
 
 void resume() {

@@ -69,6 +69,9 @@ struct State {
 
 State& state();
 
+/// Returns the resilient communicator: of the ranks, without spares. Local.
+MPI_Comm resilient();
+
 /// Does the work of Fenix_Init: returns when this process has a rank. Ends the process if it never gets one. Collective
 /// over all processes.
 void start(const StartArguments& arguments, const Outputs& outputs);

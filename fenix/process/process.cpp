@@ -17,7 +17,7 @@ using namespace mend::fenix;
 bool failure_is_known() {
   const mend::ErrorsReturned quiet;
   const MessageLogs::Paused unlogged(message_logs());
-  const MPI_Comm comm = state().engine().world().application.get();
+  const MPI_Comm comm = state().engine().epoch_state().application.get();
   int waiting = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &waiting,
              MPI_STATUS_IGNORE);  // the library reports deaths while it makes progress
@@ -70,7 +70,8 @@ int Fenix_get_number_of_ranks_with_role(int role, int* number_of_ranks) {
   *number_of_ranks = 0;
   if (role == FENIX_ROLE_SPARE_RANK) *number_of_ranks = Fenix_get_nspare();
   if (role == FENIX_ROLE_MISSING_RANK) *number_of_ranks = missing_ranks();
-  for (int rank = 0; rank < engine.world().roster.size(); ++rank) *number_of_ranks += role_of(rank) == role ? 1 : 0;
+  for (int rank = 0; rank < engine.epoch_state().roster.size(); ++rank)
+    *number_of_ranks += role_of(rank) == role ? 1 : 0;
   return FENIX_SUCCESS;
 }
 
@@ -94,7 +95,9 @@ int Fenix_get_error() {
   return missing_ranks() > 0 ? FENIX_WARNING_SPARE_RANKS_DEPLETED : FENIX_SUCCESS;
 }
 
-int Fenix_get_nspare() { return state().active ? static_cast<int>(state().engine().world().roster.spares.size()) : 0; }
+int Fenix_get_nspare() {
+  return state().active ? static_cast<int>(state().engine().epoch_state().roster.spares.size()) : 0;
+}
 
 int Fenix_Process_fail_list(int** fail_list) {
   *fail_list = state().failed.data();

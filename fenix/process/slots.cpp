@@ -36,9 +36,7 @@ class OwnedGroup {
   MPI_Group group_ = MPI_GROUP_NULL;
 };
 
-MPI_Comm resilient() { return state().engine().world().application.get(); }
-
-const Roster& roster() { return state().engine().world().roster; }
+const Roster& roster() { return state().engine().epoch_state().roster; }
 int slot_of(Rank rank) { return roster().seat(rank).origin.value; }
 
 /// Returns the rank that now has the slot of member `index` of `group`; nothing if there is none.

@@ -66,11 +66,11 @@ void EpochCommunicators::end_epoch() {
   move_all(derived_, retired_);
   release_all(followed_);
   own_ = MPI_COMM_NULL;
-  if (world_.application) take_for_outdated(world_.application.get());
+  if (epoch_state_.application) take_for_outdated(epoch_state_.application.get());
 }
 
 MPI_Comm EpochCommunicators::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
-  const MPI_Comm made = factory(world_.application.get());
+  const MPI_Comm made = factory(epoch_state_.application.get());
   if (made != MPI_COMM_NULL) {
     throw_errors_of(made);
     enlist(made, derived_);
@@ -82,7 +82,7 @@ MPI_Comm EpochCommunicators::derive(const std::function<MPI_Comm(MPI_Comm)>& fac
 void EpochCommunicators::follow(MPI_Comm parent, MPI_Comm made) {
   if (parent == MPI_COMM_NULL || made == MPI_COMM_NULL) return;
   take_for_new(made);
-  const bool descends = parent == world_.application.get() || has(derived_, parent) || has(followed_, parent);
+  const bool descends = parent == epoch_state_.application.get() || has(derived_, parent) || has(followed_, parent);
   if (!descends) return;
   enlist(made, followed_);
   if (interrupted_) revoke(made);  // the failure happened while it was made
@@ -105,8 +105,8 @@ void EpochCommunicators::interrupt() {
   for (MPI_Comm comm : derived_) revoke(comm);
   for (MPI_Comm comm : followed_) revoke(comm);
   if (own_ != MPI_COMM_NULL) revoke(own_);
-  if (world_.store) revoke(world_.store.get());
-  if (world_.application) revoke(world_.application.get());
+  if (epoch_state_.store) revoke(epoch_state_.store.get());
+  if (epoch_state_.application) revoke(epoch_state_.application.get());
 }
 
 }  // namespace mend

@@ -13,7 +13,7 @@
 
 #pragma once
 
-#include "framework/recovery/world.hpp"
+#include "framework/recovery/epoch_state.hpp"
 
 #include <mpi.h>
 
@@ -24,13 +24,13 @@ namespace mend {
 
 class EpochCommunicators {
  public:
-  /// `world` must outlive this object.
-  explicit EpochCommunicators(const World& world) : world_(world) {}
+  /// `epoch_state` must outlive this object.
+  explicit EpochCommunicators(const EpochState& epoch_state) : epoch_state_(epoch_state) {}
   ~EpochCommunicators();
   EpochCommunicators(const EpochCommunicators&) = delete;
   EpochCommunicators& operator=(const EpochCommunicators&) = delete;
 
-  /// Begins an epoch with the communicators of the world. Local.
+  /// Begins an epoch with the communicators of the epoch state. Local.
   void begin_epoch() { interrupted_ = false; }
   /// Ends the epoch: its communicators are not used any more. All processes recover. Local.
   void end_epoch();
@@ -58,7 +58,7 @@ class EpochCommunicators {
  private:
   using Comms = std::vector<MPI_Comm>;
 
-  const World& world_;
+  const EpochState& epoch_state_;
   bool interrupted_ = false;
   Comms derived_;
   Comms retired_;  // derived in the epoch before; revoked

@@ -4,13 +4,13 @@
 
 namespace mend {
 
-using agreement::Motion;
+using agreement::Proposal;
 
 std::optional<Place> waiting_place(const recovery::Action& action) {
   if (const auto* cast = std::get_if<recovery::CastBallot>(&action)) {
-    return cast->motion == Motion::finish    ? Place::finish
-           : cast->motion == Motion::abandon ? Place::end
-                                             : Place::recovery;
+    return cast->proposal == Proposal::finish    ? Place::finish
+           : cast->proposal == Proposal::abandon ? Place::end
+                                                 : Place::recovery;
   }
   if (const auto* decide = std::get_if<recovery::DecideJob>(&action)) {
     return decide->intent == Intent::finish    ? Place::finish

@@ -57,9 +57,9 @@ LocalRollback::LocalRollback(Engine& engine, const LocalRollbackOptions& options
                                     [this](const std::string& reason) { give_up(reason); }}),
       collectives_(messages_),
       derived_(engine.rank().value),
-      ranks_(engine.world().roster.size()),
+      ranks_(engine.epoch_state().roster.size()),
       options_(options) {
-  engine.cluster_rollback().enter_body(engine.world().roster, engine.world().epoch);
+  engine.cluster_rollback().enter_body(engine.epoch_state().roster, engine.epoch_state().epoch);
   session_.rank = engine.rank().value;
   session_.size = ranks_;
   session_.members.resize(static_cast<std::size_t>(ranks_));
@@ -85,7 +85,7 @@ LocalRollback::~LocalRollback() {
   engine_.left_communicators().keep(std::move(collectives_comm_));
 }
 
-const Front* LocalRollback::front_of(MPI_Comm comm) const {
+const VirtualComm* LocalRollback::virtual_comm_of(MPI_Comm comm) const {
   if (inside_ != 0 || comm == MPI_COMM_NULL) return nullptr;
   return comm == session_.handle.get() ? &session_ : derived_.find(comm);
 }
@@ -97,7 +97,7 @@ LoggedCalls* logged_calls() {
 
 LoggedCalls* logged_calls_of(MPI_Comm comm) {
   LoggedCalls* const one = process_context().logged_calls;
-  return one != nullptr && one->front_of(comm) != nullptr ? one : nullptr;
+  return one != nullptr && one->virtual_comm_of(comm) != nullptr ? one : nullptr;
 }
 
 int LocalRollback::run(Call call, void* work) {
@@ -123,7 +123,7 @@ int LocalRollback::run(Call call, void* work) {
   return code;
 }
 
-/// Passes the error of an intercepted call to MPI's error handler. The front may be of an old epoch.
+/// Passes the error of an intercepted call to MPI's error handler. The virtual communicator may be of an old epoch.
 void LocalRollback::handle(int code) {
   if (!goes_back_with_cluster_) return handle_error(session_.comm(Traffic::messages), code);
   // This error does not interrupt the others: they wait for this rank.
@@ -210,20 +210,20 @@ void LocalRollback::leave() {
 
 void LocalRollback::begin_epoch() {
   std::optional<AtPlace> in_recovery;  // the ranks that stay are in a call of the program
-  if (engine_.world().epoch > Epoch{0}) in_recovery.emplace(Place::recovery);
+  if (engine_.epoch_state().epoch > Epoch{0}) in_recovery.emplace(Place::recovery);
   messages_.end_epoch();
   end_acknowledgements();
-  if (engine_.world().roster.size() != ranks_) {  // ranks were given up: on all ranks alike
+  if (engine_.epoch_state().roster.size() != ranks_) {  // ranks were given up: on all ranks alike
     if (options_.is_strict)
       throw agreement::OrderError("ranks were given up: with --mend-rollback local,strict the job ends");
-    const MPI_Comm application = engine_.world().application.get();
+    const MPI_Comm application = engine_.epoch_state().application.get();
     session_.comms = {application, application};  // errors are reported on a communicator of this epoch
     leave();
   }
   decide_who_goes_back();
   make_comms();
   others_.assign(static_cast<std::size_t>(ranks_), PeerState{});
-  if (engine_.world().epoch == Epoch{0}) {
+  if (engine_.epoch_state().epoch == Epoch{0}) {
     is_newcomer_ = false;
     engine_.cluster_rollback().begin_life(Epoch{0});
     return;
@@ -236,7 +236,7 @@ void LocalRollback::begin_epoch() {
   }
   std::ranges::transform(packets, others_.begin(), &PeerPacket::state);
   const bool go_on = std::ranges::none_of(others_, &PeerState::refuses);
-  if (!engine_.ballot().vote(agreement::Motion::flag, go_on)) {  // so that all leave, or none
+  if (!engine_.ballot().vote(agreement::Proposal::flag, go_on)) {  // so that all leave, or none
     if (options_.is_strict) end_strictly();
     if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
     leave();
@@ -250,9 +250,9 @@ void LocalRollback::begin_epoch() {
   for (int peer = 0; peer < ranks_; ++peer) {
     for (const replay::SenderLog::Resent& one :
          sender_log_.hear(peer, packets[static_cast<std::size_t>(peer)].receipts)) {
-      const Front& front = front_with(one.channel.context / 2);
-      const MPI_Comm comm = front.comm(static_cast<Traffic>(one.channel.context % 2));
-      check_mpi(messages_.resend(comm, front.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
+      const VirtualComm& virtual_comm = virtual_comm_with(one.channel.context / 2);
+      const MPI_Comm comm = virtual_comm.comm(static_cast<Traffic>(one.channel.context % 2));
+      check_mpi(messages_.resend(comm, virtual_comm.rank_of(peer), one.channel.tag, one.bytes), "MPI_Isend");
       ++resent;
       resent_bytes += one.bytes.size();
     }
@@ -268,11 +268,11 @@ void LocalRollback::begin_epoch() {
   messages_.begin_epoch();
   is_newcomer_ = false;
   note_gone_back(rolled_back_since_commit_ || ranks_back_ > 0);
-  engine_.cluster_rollback().begin_life(engine_.world().epoch);
+  engine_.cluster_rollback().begin_life(engine_.epoch_state().epoch);
 }
 
 void LocalRollback::make_comms() {
-  const MPI_Comm application = engine_.world().application.get();
+  const MPI_Comm application = engine_.epoch_state().application.get();
   MPI_Comm made = MPI_COMM_NULL;
   call_mpi([&] { return PMPI_Comm_dup(application, &made); }, "MPI_Comm_dup");
   engine_.left_communicators().keep(std::exchange(collectives_comm_, Communicator(made)));
@@ -312,7 +312,7 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
   const auto note = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   const PeerState& own = others_[static_cast<std::size_t>(session_.rank)];
   const bool stays = own.has_restored();
-  trace::instant("rollback", {{"epoch", engine_.world().epoch.value},
+  trace::instant("rollback", {{"epoch", engine_.epoch_state().epoch.value},
                               {"stays", stays ? 1 : 0},
                               {"back", !stays && engine_.cluster_rollback().is_back(Rank{session_.rank}) ? 1 : 0},
                               {"version", note(own.version.value)},
@@ -320,7 +320,7 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
                               {"logged", note(own.logged)},
                               {"resent", note(resent)},
                               {"resent_bytes", note(resent_bytes)}});
-  RollbackReport told{engine_.world().epoch, {}, {}, {}};
+  RollbackReport told{engine_.epoch_state().epoch, {}, {}, {}};
   for (int rank = 0; rank < ranks_; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     const PeerState& one = others_[index];
@@ -493,7 +493,7 @@ void LocalRollback::try_rank() {
     const Inside inside(inside_);
     check_mpi(collectives_.barrier(session_), "commit()");
   }
-  if (rank != session_.rank || engine_.world().roster.seat(Rank{session_.rank}).predecessors > 0) return;
+  if (rank != session_.rank || engine_.epoch_state().roster.seat(Rank{session_.rank}).predecessors > 0) return;
   log::notice(fmt::format("rank {}: its process ends on purpose, to check that a spare sends the same", rank));
   std::raise(SIGKILL);
 }

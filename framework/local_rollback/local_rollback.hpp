@@ -8,7 +8,7 @@
 //
 //   recover in place      as Session::repair does, in the call
 //   decide                a rank whose cluster rolls back leaves the call and the body, enters it again, and joins here
-//   new communicators     beneath the fronts
+//   new communicators     beneath the virtual communicators
 //   exchange state        the phase of each rank, and what was received (replay/sender_log.hpp)
 //   send again            the messages that the others do not have
 //   restore_others        if a newcomer has not reached its restore() yet, and this rank is past it
@@ -112,10 +112,10 @@ class LocalRollback final : public LoggedCalls {
   bool has_restored() const { return sender_log_.phase() == replay::SenderLog::Phase::interval; }
 
   // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
-  const Front* front_of(MPI_Comm comm) const override;
-  int derive(const Front& parent, const Wish& wish, MPI_Comm* made) override;
-  int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) override;
-  const Recipe* recipe_of(const Front& front) const override;
+  const VirtualComm* virtual_comm_of(MPI_Comm comm) const override;
+  int derive(const VirtualComm& parent, const CommArguments& arguments, MPI_Comm* made) override;
+  int derive_group(const VirtualComm& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) override;
+  const Recipe* recipe_of(const VirtualComm& virtual_comm) const override;
   int free(MPI_Comm* comm) override;
   int refuse(const char* call) const override;
   LoggedMessages& messages() override { return messages_; }
@@ -130,8 +130,8 @@ class LocalRollback final : public LoggedCalls {
   void begin_epoch();
   void decide_who_goes_back();
   void make_comms();
-  const Front& front_with(std::uint32_t number) const;
-  int node_for(const Front& parent) const;
+  const VirtualComm& virtual_comm_with(std::uint32_t number) const;
+  int node_for(const VirtualComm& parent) const;
   PeerPacket packet_for(int peer) const;
   void tell_who_goes_back();
   void report(std::uint64_t resent, std::uint64_t resent_bytes);
@@ -164,8 +164,8 @@ class LocalRollback final : public LoggedCalls {
   replay::SenderLog sender_log_;
   LoggedMessages messages_;
   LoggedCollectives collectives_;
-  Front session_;
-  DerivedFronts derived_;
+  VirtualComm session_;
+  DerivedComms derived_;
   std::uint32_t agreed_number_ = 1;  // number of the next derived communicator, as agreed at the next version
   std::uint32_t number_ = 1;         // the same at the present version
   Communicator collectives_comm_;

@@ -36,34 +36,35 @@ Communicator group_of(MPI_Comm comm, const std::vector<int>& ranks, int tag) {
 
 /// Returns the node of this rank that the others learned first: a process that takes over the rank on another node is
 /// in the same part as its predecessor.
-int LocalRollback::node_for(const Front& parent) const {
+int LocalRollback::node_for(const VirtualComm& parent) const {
   const Recipe* const made = derived_.next_by_node(parent.members);
-  if (made == nullptr) return engine_.world().roster.seat(Rank{session_.rank}).holder.node.value;
+  if (made == nullptr) return engine_.epoch_state().roster.seat(Rank{session_.rank}).holder.node.value;
   for (std::size_t i = 0; i < made->parts.size(); ++i)
     if (std::ranges::find(made->parts[i], session_.rank) != made->parts[i].end()) return made->nodes[i];
   return MPI_UNDEFINED;
 }
 
-int LocalRollback::derive(const Front& parent, const Wish& wish, MPI_Comm* made) {
-  struct Wished {
+int LocalRollback::derive(const VirtualComm& parent, const CommArguments& arguments, MPI_Comm* made) {
+  struct ExchangedArguments {
     int color;
     int key;
     int number;
   };
-  constexpr int words = sizeof(Wished) / sizeof(int);
-  std::vector<Wished> wishes(static_cast<std::size_t>(parent.size));
-  const bool is_by_node = wish.by_node && wish.color != MPI_UNDEFINED;
-  const Wished mine{is_by_node ? node_for(parent) : wish.color, wish.key, static_cast<int>(derived_.next_number())};
+  constexpr int words = sizeof(ExchangedArguments) / sizeof(int);
+  std::vector<ExchangedArguments> by_rank(static_cast<std::size_t>(parent.size));
+  const bool is_by_node = arguments.by_node && arguments.color != MPI_UNDEFINED;
+  const ExchangedArguments mine{is_by_node ? node_for(parent) : arguments.color, arguments.key,
+                                static_cast<int>(derived_.next_number())};
   const Blocks blocks = Blocks::equal(parent.size, words);
-  if (const int code = collectives_.allgatherv(parent, &mine, words, MPI_INT, wishes.data(), blocks.counts.data(),
+  if (const int code = collectives_.allgatherv(parent, &mine, words, MPI_INT, by_rank.data(), blocks.counts.data(),
                                                blocks.offsets.data(), MPI_INT);
       code != MPI_SUCCESS)
     return code;
 
-  Recipe recipe{0, parent.members, {}, wish.topology};
+  Recipe recipe{0, parent.members, {}, arguments.topology};
   std::map<int, std::vector<std::pair<int, int>>> parts;  // by color: keys and ranks
   for (int rank = 0; rank < parent.size; ++rank) {
-    const Wished& one = wishes[static_cast<std::size_t>(rank)];
+    const ExchangedArguments& one = by_rank[static_cast<std::size_t>(rank)];
     recipe.number = std::max(recipe.number, static_cast<std::uint32_t>(one.number));
     if (one.color != MPI_UNDEFINED) parts[one.color].emplace_back(one.key, rank);
   }
@@ -71,7 +72,7 @@ int LocalRollback::derive(const Front& parent, const Wish& wish, MPI_Comm* made)
     std::ranges::sort(ranks);
     std::vector<int>& part = recipe.parts.emplace_back();
     for (const auto& [of_rank, rank] : ranks) part.push_back(parent.member(rank));
-    if (wish.by_node) recipe.nodes.push_back(of_color);
+    if (arguments.by_node) recipe.nodes.push_back(of_color);
   }
   derived_.set_next_number(recipe.number + 1);
   through_failures([&] {  // a recovery after a failure may have made it
@@ -82,7 +83,7 @@ int LocalRollback::derive(const Front& parent, const Wish& wish, MPI_Comm* made)
 }
 
 /// The other ranks of the parent do not know of the call, so the ranks of the group exchange their next numbers.
-int LocalRollback::derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) {
+int LocalRollback::derive_group(const VirtualComm& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) {
   const int to_group = parent.collectives_tag + 1 + tag;
   const auto mine = static_cast<int>(derived_.next_number());
   Recipe recipe{static_cast<std::uint32_t>(mine), {}, {}};
@@ -115,8 +116,8 @@ int LocalRollback::derive_group(const Front& parent, const std::vector<int>& ran
   return MPI_SUCCESS;
 }
 
-const Recipe* LocalRollback::recipe_of(const Front& front) const {
-  return front.number == 0 ? nullptr : &derived_.recipe_of(front);
+const Recipe* LocalRollback::recipe_of(const VirtualComm& virtual_comm) const {
+  return virtual_comm.number == 0 ? nullptr : &derived_.recipe_of(virtual_comm);
 }
 
 int LocalRollback::free(MPI_Comm* comm) {
@@ -127,10 +128,10 @@ int LocalRollback::free(MPI_Comm* comm) {
   return MPI_SUCCESS;
 }
 
-/// Returns the front of this number. This rank has sent or received messages on it.
-const Front& LocalRollback::front_with(std::uint32_t number) const {
+/// Returns the virtual communicator of this number. This rank has sent or received messages on it.
+const VirtualComm& LocalRollback::virtual_comm_with(std::uint32_t number) const {
   if (number == 0) return session_;
-  const Front* const known = derived_.find(number);
+  const VirtualComm* const known = derived_.find(number);
   require(known != nullptr, "a message of the log belongs to a communicator that is known");
   return *known;
 }

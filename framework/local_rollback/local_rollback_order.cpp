@@ -78,10 +78,10 @@ void LocalRollback::begin_replay() {
   const bool is_alone = ranks_back_ == 1;
   if (is_alone && !sender_log_.is_behind()) return messages_.end_replay();
   const std::map<int, replay::History>& others = histories_[static_cast<std::size_t>(phase)];
-  std::optional<replay::Arrivals> arrivals;
+  std::optional<replay::WildcardOrder> order;
   if (static_cast<int>(others.size()) == ranks_ - 1)
-    arrivals.emplace(session_.rank, others, sender_log_.sent(phase), sender_log_.received(phase));
-  messages_.begin_replay(std::move(arrivals), is_alone);
+    order.emplace(session_.rank, others, sender_log_.sent(phase), sender_log_.received(phase));
+  messages_.begin_replay(std::move(order), is_alone);
 }
 
 /// Called when this rank cannot continue alone.

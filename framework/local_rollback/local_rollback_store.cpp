@@ -65,7 +65,7 @@ Version LocalRollbackStore::restore() {
     }
     const Version version = engine_.store().restore();
     rollback_.require_nothing_under_way("restore()");
-    engine_.ballot().vote(agreement::Motion::restore, true);  // all have restored, or none has
+    engine_.ballot().vote(agreement::Proposal::restore, true);  // all have restored, or none has
     rollback_.restored(version);
     return version;
   });

@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "framework/local_rollback/derived_fronts.hpp"
-#include "framework/local_rollback/front.hpp"
+#include "framework/local_rollback/derived_comms.hpp"
+#include "framework/local_rollback/virtual_comm.hpp"
 #include "framework/local_rollback/collectives/logged_collectives.hpp"
 #include "framework/local_rollback/messages/logged_messages.hpp"
 
@@ -23,8 +23,8 @@ class LoggedCalls {
   LoggedCalls(const LoggedCalls&) = delete;
   LoggedCalls& operator=(const LoggedCalls&) = delete;
 
-  /// Returns the front of `comm` if its calls are logged now; otherwise null. Local.
-  virtual const Front* front_of(MPI_Comm comm) const = 0;
+  /// Returns the virtual communicator of `comm` if its calls are logged now; otherwise null. Local.
+  virtual const VirtualComm* virtual_comm_of(MPI_Comm comm) const = 0;
   virtual LoggedMessages& messages() = 0;
   virtual LoggedCollectives& collectives() = 0;
   /// Runs `work`, which returns MPI's code, inside an intercepted call.
@@ -36,11 +36,11 @@ class LoggedCalls {
   bool is_outside() const { return inside_ == 0; }
   /// Makes communicators of `parent`, as MPI_Comm_split does. Inside an intercepted call. Collective over the parent.
   /// Returns MPI's code.
-  virtual int derive(const Front& parent, const Wish& wish, MPI_Comm* made) = 0;
+  virtual int derive(const VirtualComm& parent, const CommArguments& arguments, MPI_Comm* made) = 0;
   /// The same as MPI_Comm_create_group. `ranks`: the ranks of `parent` that call it, including this one. Inside an
   /// intercepted call. Collective over them. Returns MPI's code.
-  virtual int derive_group(const Front& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) = 0;
-  virtual const Recipe* recipe_of(const Front& front) const = 0;
+  virtual int derive_group(const VirtualComm& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) = 0;
+  virtual const Recipe* recipe_of(const VirtualComm& virtual_comm) const = 0;
   /// Frees a communicator whose calls are logged. Returns MPI's code. Local.
   virtual int free(MPI_Comm* comm) = 0;
   /// Returns true if calls on any communicator are logged now. Local.
@@ -52,7 +52,7 @@ class LoggedCalls {
  protected:
   using Call = int (*)(void*);
 
-  /// During its lifetime, calls on fronts are mend's own.
+  /// During its lifetime, calls on virtual communicators are mend's own.
   class Inside {
    public:
     explicit Inside(int& depth) : depth_(depth) { ++depth_; }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "framework/local_rollback/derived_fronts.hpp"
+#include "framework/local_rollback/derived_comms.hpp"
 #include "framework/local_rollback/log_pacing.hpp"
 #include "replay/sender_log.hpp"
 

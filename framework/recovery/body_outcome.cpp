@@ -13,16 +13,16 @@
 
 namespace mend {
 
-using agreement::Motion;
+using agreement::Proposal;
 
-agreement::Motion motion_after(const std::function<void()>& work, const BodyContext& context, JobEnd& end) {
+agreement::Proposal proposal_after(const std::function<void()>& work, const BodyContext& context, JobEnd& end) {
   const auto of_rank = [&](const std::string& text) { return fmt::format("rank {}: {}", context.rank().value, text); };
   try {
     work();
-    return Motion::finish;
+    return Proposal::finish;
   } catch (const ProcessFailure& failure) {
     log::debug(fmt::format("rank {} left the body: {}", context.rank().value, text_of(failure)));
-    return Motion::recover;
+    return Proposal::recover;
   } catch (const agreement::Abandoned&) {  // another rank knows the reason
   } catch (const agreement::OrderError& error) {
     end.fail(ExitCode::usage, error.what());
@@ -39,7 +39,7 @@ agreement::Motion motion_after(const std::function<void()>& work, const BodyCont
   } catch (...) {
     end.fail(ExitCode::failed, of_rank("the body threw an object that is not a std::exception"));
   }
-  return Motion::abandon;
+  return Proposal::abandon;
 }
 
 void run_in_this_process(const std::function<void()>& work) {

@@ -21,7 +21,7 @@ struct BodyContext {
 /// Runs `work`, and returns what this rank wants to do next: finish if it returns, recover if it throws ProcessFailure,
 /// end the job if it throws anything else. Records in `end` why the job ends. Never throws: an exception would end this
 /// process, and then each spare that takes its place.
-agreement::Motion motion_after(const std::function<void()>& work, const BodyContext& context, JobEnd& end);
+agreement::Proposal proposal_after(const std::function<void()>& work, const BodyContext& context, JobEnd& end);
 
 /// Runs `work`. If it has forked a child that leaves `work` too, ends the child there, because it is no rank.
 void run_in_this_process(const std::function<void()>& work);

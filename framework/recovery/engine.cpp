@@ -27,35 +27,35 @@
 namespace mend {
 namespace {
 
-using agreement::Motion;
+using agreement::Proposal;
 using recovery::Event;
 
 }  // namespace
 
 Engine::Engine(const Options& options, FailureDetector& detector) : Engine(options, detector, nullptr) {
   drive(recovery::Begin{});
-  reporter_.begin_job(world_.roster.size());
-  cluster_rollback_.begin_job(world_.roster);
+  reporter_.begin_job(epoch_state_.roster.size());
+  cluster_rollback_.begin_job(epoch_state_.roster);
 }
 
-Engine::Engine(const Options& options, FailureDetector& detector, Arrival& arrival)
-    : Engine(options, detector, &arrival) {
-  witness_.hear(arrival.record().committed);
-  reporter_.join_job(arrival.record());
+Engine::Engine(const Options& options, FailureDetector& detector, Newcomer& newcomer)
+    : Engine(options, detector, &newcomer) {
+  witness_.hear(newcomer.record().committed);
+  reporter_.join_job(newcomer.record());
   drive(recovery::Begin{});
 }
 
-Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arrival)
+Engine::Engine(const Options& options, FailureDetector& detector, Newcomer* newcomer)
     : detector_(detector),
       agreements_(options.agreement),
-      world_(arrival == nullptr ? World{} : arrival->join(agreements_)),
-      maker_(world_, agreements_, left_),
-      core_(arrival == nullptr ? core_at_the_start(options, detector)
-                               : core_of_newcomer(options, world_, arrival->record())),
+      epoch_state_(newcomer == nullptr ? EpochState{} : newcomer->join(agreements_)),
+      maker_(epoch_state_, agreements_, left_),
+      core_(newcomer == nullptr ? core_at_the_start(options, detector)
+                                : core_of_newcomer(options, epoch_state_, newcomer->record())),
       newcomer_host_(core_.self(), detector, agreements_, left_, options.spawn_limit),
       disk_(options.disk),
       store_(options.redundancy, options.versions, disk_.options(), options.find_changes),
-      communicators_(world_),
+      communicators_(epoch_state_),
       reporter_(options, core_, witness_),
       briefing_(witness_, options.spare_memory == SpareMemory::ready),
       pacing_(options),
@@ -74,7 +74,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
   if (options.clusters.kind != ClusterChoice::Kind::rank) {
     if (rollback_ != Rollback::local)
       throw UsageError("--mend-clusters says who goes back together with --mend-rollback local, which was not given");
-    if (arrival == nullptr)
+    if (newcomer == nullptr)
       clusters_at_start(options.clusters, std::vector<NodeId>(static_cast<std::size_t>(core_.ranks())));
   }
   if (rollback_ != Rollback::local && options.log_limit)
@@ -84,7 +84,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Arrival* arriv
         "--mend-check-determinism needs --mend-rollback local,strict, and a spare for each rank that is tried: use "
         "mend run --check-determinism --spares 1");
   }
-  if (options.find_changes == FindChanges::by_writes && !DirtyPages::is_possible() && arrival == nullptr &&
+  if (options.find_changes == FindChanges::by_writes && !DirtyPages::is_possible() && newcomer == nullptr &&
       self() == ProcessId{0}) {
     log::warn(
         "this kernel does not report which pages were written (Linux 6.7 and later do): commits find changes by hash");
@@ -117,41 +117,43 @@ void Engine::begin_epoch(bool newcomer) {
   if (!part_.rank) pacing_.begin_work();
   part_ = {core_.rank(), newcomer};
   communicators_.begin_epoch();
-  reporter_.begin_epoch(world_, store_.statistics());
+  reporter_.begin_epoch(epoch_state_, store_.statistics());
   asks_for_recovery_ = false;
   request_ = {};
   briefing_.begin_epoch();
   pacing_.begin_epoch();
   requests_.begin_epoch();
   forget_failure();
-  detector_.enter(world_.members);
-  begin_body_turns(world_.epoch);
+  detector_.enter(epoch_state_.members);
+  begin_body_turns(epoch_state_.epoch);
   trace_epoch();
   const auto& rank = part_.rank;
-  const std::optional<Rank> shown = rank && policy().blank ? world_.roster.seat(*rank).origin : rank;
+  const std::optional<Rank> shown = rank && policy().blank ? epoch_state_.roster.seat(*rank).origin : rank;
   note_rank(shown);
   board::mine().rank = shown ? shown->value : board::Slot::none;
-  board::mine().epoch = static_cast<std::uint32_t>(world_.epoch.value);
+  board::mine().epoch = static_cast<std::uint32_t>(epoch_state_.epoch.value);
   board::mine().process = static_cast<std::int32_t>(self().value);
   if (!rank) return;
   take_into_epoch(store_);
   store_.hear(witness_.announced());
-  if (world_.epoch == Epoch{0} && *rank == Rank{0} && world_.roster.size() == 1 && !world_.roster.spares.empty()) {
+  if (epoch_state_.epoch == Epoch{0} && *rank == Rank{0} && epoch_state_.roster.size() == 1 &&
+      !epoch_state_.roster.spares.empty()) {
     log::warn("with a single rank no other rank holds a copy of its data: if it dies, the data is lost");
   }
 }
 
 void Engine::trace_epoch() const {
   if (!trace::is_on()) return;
-  trace::Notes notes{{"epoch", world_.epoch.value}};
+  trace::Notes notes{{"epoch", epoch_state_.epoch.value}};
   if (part_.rank) notes.emplace_back("rank", part_.rank->value);
-  const auto processes = static_cast<std::int64_t>(world_.roster.seats.size() + world_.roster.spares.size());
-  if (world_.epoch == Epoch{0}) notes.emplace_back("processes", processes);
+  const auto processes =
+      static_cast<std::int64_t>(epoch_state_.roster.seats.size() + epoch_state_.roster.spares.size());
+  if (epoch_state_.epoch == Epoch{0}) notes.emplace_back("processes", processes);
   trace::instant("epoch", notes);
 }
 
 void Engine::take_into_epoch(StoreEngine& store) {
-  store.begin_epoch(world_.store.get(), *world_.ballot, world_.roster.nodes(), world_.epoch);
+  store.begin_epoch(epoch_state_.store.get(), *epoch_state_.ballot, epoch_state_.roster.nodes(), epoch_state_.epoch);
 }
 
 // --- the loop --------------------------------------------------------------------------------------------------
@@ -159,9 +161,9 @@ void Engine::take_into_epoch(StoreEngine& store) {
 ExitCode Engine::run(const Body& body) {
   set_body_rules(rules_of_bodies());
   heed_requests();
-  if (!world_.roster.spares.empty() || policy().spawn) forbid_world();
+  if (!epoch_state_.roster.spares.empty() || policy().spawn) forbid_world();
   while (wait_for_rank()) {
-    if (world_.epoch != Epoch{0}) forbid_world();  // it contains the dead process
+    if (epoch_state_.epoch != Epoch{0}) forbid_world();  // it contains the dead process
     const recovery::BodyLeft left = play(body);
     if (!end_.agreed) drive(left);
   }
@@ -174,15 +176,15 @@ bool Engine::wait_for_rank() {
 }
 
 bool Engine::finish() {
-  const Motion motion = motion_after([this] { report_on_job(); }, body_context(), end_);
+  const Proposal proposal = proposal_after([this] { report_on_job(); }, body_context(), end_);
   reach("finish.before");
-  drive(leaving(motion));
+  drive(leaving(proposal));
   return end_.agreed.has_value();
 }
 
 void Engine::abandon(ExitCode code, const std::string& sentence) {
   end_.fail(code, sentence);
-  drive(leaving(Motion::abandon));
+  drive(leaving(Proposal::abandon));
 }
 
 BodyRules Engine::rules_of_bodies() {
@@ -217,7 +219,7 @@ void Engine::answer_requests(Version version, bool on_disk) {
 
 /// Called when the body has returned. Ends the job if should_exit() has returned true on any rank. Collective.
 void Engine::leave_if_asked() {
-  if (!requests_.leaves() || ballot().vote(Motion::finish, !requests_.was_told())) return;
+  if (!requests_.leaves() || ballot().vote(Proposal::finish, !requests_.was_told())) return;
   end_.fail(ExitCode::left_in_time, requests_.sentence());
   throw agreement::Abandoned();
 }
@@ -231,18 +233,18 @@ void Engine::show_on_board() const {
   slot.store_bytes = store_.statistics().memory_bytes;
 }
 
-recovery::BodyLeft Engine::leaving(Motion motion) {
-  asks_for_recovery_ = motion == Motion::recover && !has_met_failure();
+recovery::BodyLeft Engine::leaving(Proposal proposal) {
+  asks_for_recovery_ = proposal == Proposal::recover && !has_met_failure();
   reporter_.history().clock().leave_body();
   const StoreStatistics store = store_.statistics();
   const RecoveryHistory& history = reporter_.history();
-  return {motion, end_.code(), history.has_progressed(store), history.has_committed_twice(store)};
+  return {proposal, end_.code(), history.has_progressed(store), history.has_committed_twice(store)};
 }
 
 /// Returns true if this rank has met a failure in this epoch or has been notified of one.
 bool Engine::has_met_failure() const {
-  return communicators_.interrupted() || knows_of_failure() || world_.ballot->is_closed() ||
-         is_revoked(world_.application.get()) || is_revoked(world_.store.get());
+  return communicators_.interrupted() || knows_of_failure() || epoch_state_.ballot->is_closed() ||
+         is_revoked(epoch_state_.application.get()) || is_revoked(epoch_state_.store.get());
 }
 
 /// Gives `event` to the core and carries out its actions, until this process is in the body, parked, or at the end.
@@ -253,7 +255,7 @@ void Engine::drive(Event event) {
     for (std::optional<Event> next = std::move(event); next;) {
       const bool could_host = core_.can_host();
       const recovery::Actions actions = core_.step(*std::exchange(next, std::nullopt));
-      world_.processes = core_.position().processes;
+      epoch_state_.processes = core_.position().processes;
       if (could_host && !core_.can_host()) tell_that_it_cannot_host();
       for (const recovery::Action& action : actions) {
         if (const auto place = waiting_place(action); place && !core_.saves()) at_place.emplace(*place);
@@ -309,7 +311,7 @@ recovery::BodyLeft Engine::play(const Body& body) {
     requests_.end_body();
     end_of_body();
   };
-  return leaving(motion_after(rest_of_the_body, body_context(), end_));
+  return leaving(proposal_after(rest_of_the_body, body_context(), end_));
 }
 
 /// Completes the body after it has returned. Collective.
@@ -327,14 +329,14 @@ void Engine::end_of_body() {
 /// their recovery.
 recovery::BodyLeft Engine::play_locally(const Body& body) {
   for (;;) {
-    const Motion motion = enter_locally(body);
-    const bool enters_again = motion == Motion::recover && local_->goes_back_with_cluster();
+    const Proposal proposal = enter_locally(body);
+    const bool enters_again = proposal == Proposal::recover && local_->goes_back_with_cluster();
     {
       const ErrorsReturned quiet;
       local_store_.reset();
       local_.reset();
     }
-    if (!enters_again) return leaving(motion);
+    if (!enters_again) return leaving(proposal);
     forget_failure();
     pacing_.begin_step();
     pacing_.set_steps_since_commit(0);
@@ -346,7 +348,7 @@ recovery::BodyLeft Engine::play_locally(const Body& body) {
 
 /// Runs the body once. A rank whose body has returned sends other ranks the data that they need to continue, until all
 /// ranks have reached the end.
-Motion Engine::enter_locally(const Body& body) {
+Proposal Engine::enter_locally(const Body& body) {
   local_.emplace(*this, local_options_);
   local_store_.emplace(*this, *local_);
   const auto end = [&] {
@@ -363,25 +365,25 @@ Motion Engine::enter_locally(const Body& body) {
     requests_.end_body();
     end();
   };
-  Motion motion = motion_after(rest_of_the_body, body_context(), end_);
-  while (motion == Motion::finish && !end_.agreed) {
-    drive(leaving(motion));
+  Proposal proposal = proposal_after(rest_of_the_body, body_context(), end_);
+  while (proposal == Proposal::finish && !end_.agreed) {
+    drive(leaving(proposal));
     if (end_.agreed) break;
     const auto again = [&] {
       local_->join();
       end();
     };
-    motion = motion_after(again, body_context(), end_);
+    proposal = proposal_after(again, body_context(), end_);
   }
-  return motion;
+  return proposal;
 }
 
 Event Engine::wait_as_spare() {
   const AtPlace at_place(Place::spare);
   reach("spare.parked");
-  const auto is_rank = [this](ProcessId process) { return world_.roster.rank_of(process).has_value(); };
+  const auto is_rank = [this](ProcessId process) { return epoch_state_.roster.rank_of(process).has_value(); };
   const auto is_member = [this](ProcessId process) { return core_.position().has(process); };
-  witness_.wait({world_.epoch, is_rank, is_member},
+  witness_.wait({epoch_state_.epoch, is_rank, is_member},
                 [](std::span<const ByteCount> sizes, const std::function<bool()>& time) {
                   reach("spare.prepare");
                   BlockReserve::instance().prepare(sizes, time);
@@ -395,7 +397,7 @@ Event Engine::wait_as_spare() {
 /// Tells the spares after a commit that a version exists, in case all ranks die at once, and the sizes of a rank's
 /// blocks, if they have changed. Rank 0 does this for all.
 void Engine::tell_spares() {
-  if (part_.rank != Rank{0} || world_.roster.spares.empty()) return;
+  if (part_.rank != Rank{0} || epoch_state_.roster.spares.empty()) return;
   briefing_.tell(store_.version(), store_.block_sizes());
 }
 
@@ -408,15 +410,15 @@ void Engine::notice_while_waiting() {
   if (!part_.rank || communicators_.interrupted() || !communicators_.has_others()) return;
   const bool has_news = reporter_.deaths().have_news();
   const bool waits_in_vain = local_ && local_->waits_in_vain();
-  if (is_revoked(world_.application.get()) || (has_news && knows_of_failure()) || waits_in_vain)
+  if (is_revoked(epoch_state_.application.get()) || (has_news && knows_of_failure()) || waits_in_vain)
     carry_out(recovery::FailureNoticed{});
 }
 
 /// Called at the end of the body. Reports only if all ranks are there, because a rank that is in a commit would wait
 /// for messages without end.
 void Engine::report_on_job() {
-  if (!reporter_.has_a_report() || !ballot().vote(Motion::finish, true)) return;
-  reporter_.end_of_body(world_, store_.statistics(), store_.version(), pacing_.run_time());
+  if (!reporter_.has_a_report() || !ballot().vote(Proposal::finish, true)) return;
+  reporter_.end_of_body(epoch_state_, store_.statistics(), store_.version(), pacing_.run_time());
   if (local_) local_->share_counts();
 }
 
@@ -427,7 +429,7 @@ Rank Engine::rank() const {
 
 // --- for Session -----------------------------------------------------------------------------------------------
 
-bool Engine::knows_of_failure() const { return reporter_.deaths().are_in(world_.roster); }
+bool Engine::knows_of_failure() const { return reporter_.deaths().are_in(epoch_state_.roster); }
 
 void Engine::check() {
   note_activity();
@@ -448,7 +450,7 @@ bool Engine::commit_due() {
   } else {
     store_.complete_pending();
   }
-  const MPI_Comm comm = world_.store.get();
+  const MPI_Comm comm = epoch_state_.store.get();
   const bool is_due = pacing_.due(reporter_.history(), store_.statistics(), comm);
   if (local_) return local_->commit_due(is_due);
   return pacing_.due_by_request(is_due, requests_.any_is_new(), comm);
@@ -456,12 +458,12 @@ bool Engine::commit_due() {
 
 agreement::Ballot& Engine::ballot() {
   if (end_.agreed) throw agreement::Abandoned();
-  return *world_.ballot;
+  return *epoch_state_.ballot;
 }
 
 bool Engine::agree(bool flag) {
   const AtPlace at_place(Place::agree);
-  return local_ ? local_->agree(flag) : ballot().vote(Motion::flag, flag);
+  return local_ ? local_->agree(flag) : ballot().vote(Proposal::flag, flag);
 }
 
 void Engine::refuse_if_local(const char* call) const {
@@ -473,7 +475,7 @@ void Engine::recover_in_place() {
   if (end_.agreed) throw agreement::Abandoned();
   const int steps = pacing_.steps_since_commit();
   carry_out(recovery::FailureNoticed{});
-  drive(leaving(Motion::recover));
+  drive(leaving(Proposal::recover));
   if (end_.agreed) throw agreement::Abandoned();
   pacing_.begin_step();
   pacing_.set_steps_since_commit(steps);
@@ -493,7 +495,7 @@ void Engine::repair() {
                     rank().value));
     throw agreement::Abandoned();
   }
-  drive(leaving(Motion::recover));
+  drive(leaving(Proposal::recover));
   if (end_.agreed) throw agreement::Abandoned();
   pacing_.begin_step();
   callbacks_.call();

@@ -18,8 +18,8 @@
 //
 // A failure is handled as follows. The first MPI call or report that notices it records the time and interrupts, that
 // is, it revokes the communicators in which the application can be blocked. The body is left by exception. Ballot and
-// job decision gather all processes for the recovery. The rebuild agrees on the dead and makes the new world. The body
-// restores its data when it is entered again.
+// job decision gather all processes for the recovery. The rebuild agrees on the dead and makes the communicators of the
+// next epoch. The body restores its data when it is entered again.
 //
 // The engine's state is kept in classes of its own: the communicators that can be revoked (EpochCommunicators), the
 // history and the reports (JobReporter), the messages to spares (SpareBriefing), the commit interval (CommitPacing),
@@ -39,9 +39,9 @@
 #include "framework/recovery/body_outcome.hpp"
 #include "framework/recovery/core/recovery_core.hpp"
 #include "framework/recovery/checkpoint_folder.hpp"
+#include "framework/recovery/epoch_state.hpp"
 #include "framework/recovery/job_decision.hpp"
 #include "framework/recovery/job_end.hpp"
-#include "framework/recovery/world.hpp"
 #include "framework/recovery_report.hpp"
 #include "framework/local_rollback/clusters/cluster_rollback.hpp"
 #include "framework/local_rollback/local_rollback.hpp"
@@ -49,7 +49,7 @@
 #include "framework/local_rollback/rollback_counts.hpp"
 #include "framework/reporting/job_reporter.hpp"
 #include "framework/run.hpp"
-#include "framework/spawn/arrival.hpp"
+#include "framework/spawn/newcomer.hpp"
 #include "framework/spawn/newcomer_host.hpp"
 #include "store/engine/store_engine.hpp"
 
@@ -63,12 +63,12 @@ namespace mend {
 
 class Engine {
  public:
-  /// Makes the first world. Collective over all processes launched. Throws, on all alike, UsageError if the spares
-  /// leave no process to work, and Unrecoverable if too many processes have died.
+  /// Makes the communicators of the first epoch. Collective over all processes launched. Throws, on all alike,
+  /// UsageError if the spares leave no process to work, and Unrecoverable if too many processes have died.
   Engine(const Options& options, FailureDetector& detector);
   /// For a process that the job has started later: joins the others, which are in a recovery, and takes part in the
   /// rest of it.
-  Engine(const Options& options, FailureDetector& detector, Arrival& arrival);
+  Engine(const Options& options, FailureDetector& detector, Newcomer& newcomer);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -109,7 +109,7 @@ class Engine {
   };
   /// Call it when the job is over, before it is closed, and after all objects that use the communicators are gone.
   /// Local.
-  Kept keep_communicators() { return {std::move(world_.application), std::move(world_.store)}; }
+  Kept keep_communicators() { return {std::move(epoch_state_.application), std::move(epoch_state_.store)}; }
 
   /// Returns true if a process of the launch has died. Known when run() has returned; the same on all processes.
   bool has_lost() const { return end_.has_lost; }
@@ -121,7 +121,7 @@ class Engine {
   CommitEconomy commit_economy() const { return pacing_.economy(reporter_.history(), store_.statistics()); }
 
   // --- for Session ---------------------------------------------------------------------------------------------
-  const World& world() const { return world_; }
+  const EpochState& epoch_state() const { return epoch_state_; }
   ProcessId self() const { return core_.self(); }
   Rank rank() const;
   /// Returns the number of ranks at the start of the job.
@@ -132,7 +132,7 @@ class Engine {
   StoreEngine& store() { return store_; }
   /// Throws Abandoned if the job is over and the body has not noticed it.
   agreement::Ballot& ballot();
-  MPI_Comm session_comm() const { return local_ ? local_->comm() : world_.application.get(); }
+  MPI_Comm session_comm() const { return local_ ? local_->comm() : epoch_state_.application.get(); }
   Store& session_store() { return local_store_ ? static_cast<Store&>(*local_store_) : store_; }
   bool agree(bool flag);
   Rollback rollback() const { return rollback_; }
@@ -168,12 +168,12 @@ class Engine {
     bool newcomer = false;
   };
 
-  Engine(const Options& options, FailureDetector& detector, Arrival* arrival);
+  Engine(const Options& options, FailureDetector& detector, Newcomer* newcomer);
   recovery::BodyLeft play(const Body& body);
   recovery::BodyLeft play_locally(const Body& body);
-  agreement::Motion enter_locally(const Body& body);
+  agreement::Proposal enter_locally(const Body& body);
   void end_of_body();
-  recovery::BodyLeft leaving(agreement::Motion motion);
+  recovery::BodyLeft leaving(agreement::Proposal proposal);
   bool has_met_failure() const;
   recovery::Event wait_as_spare();
   void drive(recovery::Event event);
@@ -223,8 +223,8 @@ class Engine {
   FailureDetector& detector_;
   AgreementProvider agreements_;
   LeftCommunicators left_;
-  World world_;
-  WorldMaker maker_;
+  EpochState epoch_state_;
+  EpochStateMaker maker_;
   RecoveryCore core_;
   NewcomerHost newcomer_host_;
   CheckpointFolder disk_;

@@ -21,8 +21,8 @@
 namespace mend {
 namespace {
 
-using agreement::Motion;
-using agreement::Ruling;
+using agreement::BallotResult;
+using agreement::Proposal;
 using recovery::Event;
 
 }  // namespace
@@ -45,20 +45,20 @@ std::optional<Event> Engine::perform(const recovery::CallSpares& call) {
 
 std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
   reach("ballot.before");
-  if (cast.motion == Motion::finish) job_status::votes_for_end(world_.epoch);
-  const Ruling ruling = world_.ballot->cast(cast.motion, true);
-  if (ruling != Ruling::carried) job_status::votes_for_end({});
-  if (ruling == Ruling::confused) end_.fail(ExitCode::usage, world_.ballot->confusion());
-  return recovery::Ruled{ruling, reporter_.deaths().known()};
+  if (cast.proposal == Proposal::finish) job_status::votes_for_end(epoch_state_.epoch);
+  const BallotResult result = epoch_state_.ballot->cast(cast.proposal, true);
+  if (result != BallotResult::carried) job_status::votes_for_end({});
+  if (result == BallotResult::confused) end_.fail(ExitCode::usage, epoch_state_.ballot->confusion());
+  return recovery::Ruled{result, reporter_.deaths().known()};
 }
 
 std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   reach("decision.before");
-  begin_recovery_turns(world_.epoch);
-  if (decide.intent == Intent::follow) job_status::votes_for_end(world_.epoch);
+  begin_recovery_turns(epoch_state_.epoch);
+  if (decide.intent == Intent::follow) job_status::votes_for_end(epoch_state_.epoch);
   const auto without_commit = reporter_.history().last(core_.course().without_commit);
-  const JobDecision decision = decide_job(*world_.everyone, decide.intent, decide.code, decide.progressed,
-                                          reporter_.deaths().are_in_vain(without_commit, world_.roster),
+  const JobDecision decision = decide_job(*epoch_state_.everyone, decide.intent, decide.code, decide.progressed,
+                                          reporter_.deaths().are_in_vain(without_commit, epoch_state_.roster),
                                           asks_for_recovery_, decide.committed_twice);
   if (decision.what != Intent::recover) {
     job_status::at_end();
@@ -66,7 +66,7 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   } else {
     job_status::votes_for_end({});
     if (decision.asked) request_ = {true, who_asks()};
-    if (!core_.saves()) reporter_.deaths().judge(decision.in_vain, without_commit, world_.roster);
+    if (!core_.saves()) reporter_.deaths().judge(decision.in_vain, without_commit, epoch_state_.roster);
     leave_epoch();
   }
   return recovery::Decided{decision};
@@ -77,11 +77,11 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
 std::vector<Rank> Engine::who_asks() {
   constexpr std::size_t most_processes = 1000;
   std::vector<Rank> ranks;
-  if (world_.members.size() > most_processes) return ranks;
-  const auto asking = agreement::find_members(*world_.everyone, world_.base.rank(),
-                                              static_cast<int>(world_.members.size()), asks_for_recovery_);
+  if (epoch_state_.members.size() > most_processes) return ranks;
+  const auto asking = agreement::find_members(*epoch_state_.everyone, epoch_state_.base.rank(),
+                                              static_cast<int>(epoch_state_.members.size()), asks_for_recovery_);
   for (const int member : asking.value_or(std::vector<int>{})) {
-    if (const auto rank = world_.roster.rank_of(world_.members[static_cast<std::size_t>(member)]))
+    if (const auto rank = epoch_state_.roster.rank_of(epoch_state_.members[static_cast<std::size_t>(member)]))
       ranks.push_back(*rank);
   }
   return ranks;
@@ -130,7 +130,7 @@ std::optional<Event> Engine::perform(const recovery::Found&) {
 std::optional<Event> Engine::perform(const recovery::StartProcess&) {
   reach("spawn.wait");
   try {
-    if (const auto newcomer = newcomer_host_.find(world_)) return recovery::NewcomerCalled{*newcomer};
+    if (const auto newcomer = newcomer_host_.find(epoch_state_)) return recovery::NewcomerCalled{*newcomer};
   } catch (const std::exception& error) {
     obstacle_to_hosting_ = error.what();
     return recovery::NewcomerLost{.others_may_try = true};
@@ -139,19 +139,19 @@ std::optional<Event> Engine::perform(const recovery::StartProcess&) {
 }
 
 std::optional<Event> Engine::perform(const recovery::Meet&) {
-  return recovery::MeetingEnded{newcomer_host_.meet(world_)};
+  return recovery::MeetingEnded{newcomer_host_.meet(epoch_state_)};
 }
 
 std::optional<Event> Engine::perform(const recovery::Connect&) {
-  return recovery::MeetingEnded{newcomer_host_.connect(world_, core_.host(), record())};
+  return recovery::MeetingEnded{newcomer_host_.connect(epoch_state_, core_.host(), record())};
 }
 
 std::optional<Event> Engine::perform(const recovery::Merge&) {
-  return recovery::MeetingEnded{newcomer_host_.merge(world_)};
+  return recovery::MeetingEnded{newcomer_host_.merge(epoch_state_)};
 }
 
 std::optional<Event> Engine::perform(const recovery::Admit&) {
-  return recovery::Admitted{newcomer_host_.admit(world_)};
+  return recovery::Admitted{newcomer_host_.admit(epoch_state_)};
 }
 
 std::optional<Event> Engine::perform(const recovery::EnterBody& enter) {
@@ -165,34 +165,34 @@ std::optional<Event> Engine::perform(const recovery::Park&) {
 }
 
 /// The last step before the job ends because some ranks have no process: the remaining ranks save their data to disk,
-/// in a world without the others.
+/// in communicators without the others.
 std::optional<Event> Engine::perform(const recovery::SaveWhatIsLeft&) {
   begin_epoch(false);
   try {
     store_.save_what_is_left();
   } catch (const ProcessFailure&) {
-    return leaving(Motion::recover);
+    return leaving(Proposal::recover);
   } catch (const CommonError& error) {
     log::debug(fmt::format("nothing is saved: {}", error.what()));
   }
-  return leaving(Motion::finish);
+  return leaving(Proposal::finish);
 }
 
 std::optional<Event> Engine::perform(const recovery::End& end) {
   if (core_.first_world()) {
     if (end.why != recovery::Ending::nobody_left)
-      throw CommonError(reporter_.describe_end(end.why, core_, world_.roster));
+      throw CommonError(reporter_.describe_end(end.why, core_, epoch_state_.roster));
     throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {}",
-                                    core_.course().dead.size(), world_.processes,
+                                    core_.course().dead.size(), epoch_state_.processes,
                                     counted(static_cast<std::size_t>(reporter_.first_spares()), "spare")));
   }
   const bool was_said = end.why == recovery::Ending::finished || end.why == recovery::Ending::abandoned;
   if (was_said && end_.code() != end.code) end_.error.reset();  // a rank with another code reports the reason
-  if (!was_said) end_.fail(ExitCode::unrecoverable, reporter_.describe_end(end.why, core_, world_.roster));
+  if (!was_said) end_.fail(ExitCode::unrecoverable, reporter_.describe_end(end.why, core_, epoch_state_.roster));
   detector_.end();
   store_.end();
   job_status::unwatched();
-  end_.has_lost = !was_said || leave_job(world_, detector_);
+  end_.has_lost = !was_said || leave_job(epoch_state_, detector_);
   close_restore_time();
   reporter_.end_job();
   end_.agreed = end.why == recovery::Ending::finished ? ExitCode::ok : report_error(end.code);
@@ -222,16 +222,16 @@ void Engine::leave_epoch() {
 
 /// Begins an epoch when its communicators exist: the first epoch, or the one after a recovery.
 void Engine::enter_epoch(bool newcomer) {
-  if (world_.epoch == Epoch{0}) {
+  if (epoch_state_.epoch == Epoch{0}) {
     begin_epoch(newcomer);
     return reporter_.end_start(core_);
   }
-  if (!core_.saves()) reporter_.end_recovery(core_, world_, request_);
+  if (!core_.saves()) reporter_.end_recovery(core_, epoch_state_, request_);
   begin_epoch(newcomer);
   if (core_.saves()) return;
   const auto spares = static_cast<std::size_t>(reporter_.first_spares());
-  if (policy().spawn && world_.roster.spares.size() < spares && newcomer_host_.hosts(world_)) {
-    newcomer_host_.prepare(spares - world_.roster.spares.size(), world_);
+  if (policy().spawn && epoch_state_.roster.spares.size() < spares && newcomer_host_.hosts(epoch_state_)) {
+    newcomer_host_.prepare(spares - epoch_state_.roster.spares.size(), epoch_state_);
   }
   reach("recovery.done");
 }
@@ -255,7 +255,7 @@ ExitCode Engine::report_error(ExitCode code) {
     said = error->text + (code == ExitCode::unrecoverable && error->disk_may_help ? disk_.advice() : "");
     return *said;
   };
-  say_why(world_.base.get(), error ? std::function<std::string()>(why) : nullptr);
+  say_why(epoch_state_.base.get(), error ? std::function<std::string()>(why) : nullptr);
   if (said) {
     job_status::said(*said);
     reporter_.end_in_failure({code, *said}, store_.statistics(), store_.version(), pacing_.run_time());

@@ -198,26 +198,26 @@ void Job::begin(const Options& options) {
   }
 }
 
-/// For a process that the job has started later. No process waits for it before it is in the job's world.
+/// For a process that the job has started later. No process waits for it before it is in the job's communicators.
 void Job::join(const Options& options) {
   log::set_level(options.log_level);
   mpi_.emplace();
-  std::optional<Arrival> arrival;
+  std::optional<Newcomer> newcomer;
   try {
     detector_.emplace(options);
-    arrival.emplace(*detector_);
-    if (!arrival->wait()) arrival.reset();
+    newcomer.emplace(*detector_);
+    if (!newcomer->wait()) newcomer.reset();
   } catch (const EnvironmentError& nobody_there) {
     log::debug(nobody_there.what());
-    arrival.reset();
+    newcomer.reset();
   }
-  if (!arrival) {
+  if (!newcomer) {
     refused_ = ExitCode::ok;  // the job is over, or continues without this process
     return;
   }
   job_status::introduced();
   stop_reporting_crashes();
-  engine_.emplace(options, *detector_, *arrival);
+  engine_.emplace(options, *detector_, *newcomer);
   announce_own_death(engine_->self());
   obstacle_to_trace_ = make_trace_folder(options.trace);
   start_trace(options);
@@ -248,7 +248,7 @@ ExitCode Job::close(ExitCode code) {
   stop_announcing_own_death();
   has_lost_ = engine_->has_lost();
   if (has_lost_) mpi_->leave_alone();
-  const auto rank = engine_->world().roster.rank_of(engine_->self());
+  const auto rank = engine_->epoch_state().roster.rank_of(engine_->self());
   job_status::finished(code, engine_->self(), rank);
   try {
     report(code);
@@ -263,16 +263,16 @@ ExitCode Job::close(ExitCode code) {
 }
 
 void Job::report(ExitCode code) {
-  const World& world = engine_->world();
+  const EpochState& epoch_state = engine_->epoch_state();
   // The rank that has written the notices also writes these, so that they come after them.
-  const auto holds_rank = [&](ProcessId process) { return world.roster.rank_of(process).has_value(); };
-  const auto first = std::ranges::find_if(world.members, holds_rank);
-  if (code == ExitCode::ok && first != world.members.end() && *first == engine_->self()) {
+  const auto holds_rank = [&](ProcessId process) { return epoch_state.roster.rank_of(process).has_value(); };
+  const auto first = std::ranges::find_if(epoch_state.members, holds_rank);
+  if (code == ExitCode::ok && first != epoch_state.members.end() && *first == engine_->self()) {
     const auto recoveries = engine_->recoveries_of_all_ranks();
     for (const RecoveryReport& report : recoveries) log::info(report.to_string());
     if (!recoveries.empty()) log::warn(summarise(recoveries));
     if (const std::string back = engine_->rollback_counts().to_string(); !back.empty()) log::warn(back);
-  } else if (code != ExitCode::ok && world.base.rank() == 0) {
+  } else if (code != ExitCode::ok && epoch_state.base.rank() == 0) {
     for (const RecoveryReport& report : engine_->recoveries()) log::info(report.to_string());
   }
   if (engine_->plays(Rank{0})) {

@@ -17,8 +17,9 @@ namespace mend {
 
 class Job {
  public:
-  /// Starts MPI unless the application has, meets the other processes, and makes the first world. If there is an error,
-  /// it is reported here, and refused() returns the exit code. Collective over all processes launched.
+  /// Starts MPI unless the application has, meets the other processes, and makes the communicators of the first epoch.
+  /// If there is an error, it is reported here, and refused() returns the exit code. Collective over all processes
+  /// launched.
   explicit Job(const Options& options);
 
   /// Returns the exit code, if the job was refused. Also set, to success, after --mend-help, and in a process that the

@@ -44,21 +44,21 @@ JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode c
                              ~(in_vain ? nobody_despairs : 0) & ~(asked ? nobody_asks : 0) &
                              ~(committed_twice ? nobody_committed_twice : 0);
   const std::uint32_t value = everyone.agree(mine).value;
-  JobDecision ruling;
-  ruling.progressed = !(value & nobody_progressed);
-  ruling.in_vain = !ruling.progressed && !(value & nobody_despairs);
-  ruling.asked = !(value & nobody_asks);
-  ruling.committed_twice = !(value & nobody_committed_twice);
+  JobDecision decision;
+  decision.progressed = !(value & nobody_progressed);
+  decision.in_vain = !decision.progressed && !(value & nobody_despairs);
+  decision.asked = !(value & nobody_asks);
+  decision.committed_twice = !(value & nobody_committed_twice);
   if (!(value & nobody_abandons)) {
-    ruling.what = Intent::abandon;
-    ruling.code = code_in(value);
-    if (ruling.code == ExitCode::ok)
-      ruling.code = ExitCode::failed;  // the process that knew the code has died, or no
-                                       // process knew it
+    decision.what = Intent::abandon;
+    decision.code = code_in(value);
+    if (decision.code == ExitCode::ok)
+      decision.code = ExitCode::failed;  // the process that knew the code has died, or no
+                                         // process knew it
   } else if ((value & nobody_recovers) && !(value & nobody_finishes)) {
-    ruling.what = Intent::finish;
+    decision.what = Intent::finish;
   }
-  return ruling;
+  return decision;
 }
 
 }  // namespace mend

@@ -25,11 +25,11 @@ void wait_for_the_others(MPI_Comm comm, FailureDetector& detector) {
   }
 }
 
-bool leave_job(const World& world, FailureDetector& detector) {
+bool leave_job(const EpochState& epoch_state, FailureDetector& detector) {
   int nothing = 0;
-  const bool known_to_all = static_cast<std::uint32_t>(world.base.size()) < world.processes;
-  if (!known_to_all) return MPIX_Comm_agree(world.base.get(), &nothing) != MPI_SUCCESS;
-  wait_for_the_others(world.base.get(), detector);
+  const bool known_to_all = static_cast<std::uint32_t>(epoch_state.base.size()) < epoch_state.processes;
+  if (!known_to_all) return MPIX_Comm_agree(epoch_state.base.get(), &nothing) != MPI_SUCCESS;
+  wait_for_the_others(epoch_state.base.get(), detector);
   return true;
 }
 

@@ -48,7 +48,7 @@ RecoveryCore core_at_the_start(const Options& options, const FailureDetector& de
           size - spares};
 }
 
-RecoveryCore core_of_newcomer(const Options& options, const World& world, const JobRecord& record) {
+RecoveryCore core_of_newcomer(const Options& options, const EpochState& epoch_state, const JobRecord& record) {
   recovery::Course course;
   course.before = record.before;
   course.without_commit = record.without_commit;
@@ -56,8 +56,8 @@ RecoveryCore core_of_newcomer(const Options& options, const World& world, const 
   course.row = record.row;
   course.unable = record.unable;
   course.started = record.started;
-  return {setup_of(options, world.members.back(), record.places),
-          {world.members, world.roster, world.epoch, world.processes},
+  return {setup_of(options, epoch_state.members.back(), record.places),
+          {epoch_state.members, epoch_state.roster, epoch_state.epoch, epoch_state.processes},
           std::move(course)};
 }
 

@@ -40,11 +40,11 @@ void JobReporter::join_job(const JobRecord& record) {
   history_.clock().leave_body();
 }
 
-void JobReporter::begin_epoch(const World& world, const StoreStatistics& store) {
+void JobReporter::begin_epoch(const EpochState& epoch_state, const StoreStatistics& store) {
   history_.begin_epoch(store);
   has_written_result_ = false;
   deaths_.begin_epoch();
-  announcer_.enter(world.roster, world.members);
+  announcer_.enter(epoch_state.roster, epoch_state.members);
 }
 
 void JobReporter::end_start(const RecoveryCore& core) {
@@ -52,13 +52,13 @@ void JobReporter::end_start(const RecoveryCore& core) {
   announcer_.tell_of_start(core.course().dead, {now.roster.size(), static_cast<int>(now.processes) - first_spares_});
 }
 
-void JobReporter::end_recovery(const RecoveryCore& core, const World& world, Request request) {
+void JobReporter::end_recovery(const RecoveryCore& core, const EpochState& epoch_state, Request request) {
   const recovery::Course& course = core.course();
   RecoveryReport report;
-  report.epoch = world.epoch;
+  report.epoch = epoch_state.epoch;
   report.dead = course.dead.members();
   const auto numbered = [&](Rank rank) { return policy_.blank ? course.before.seat(rank).origin : rank; };
-  for (const auto& [rank, dead, newcomer] : replacements(course.before, world.roster))
+  for (const auto& [rank, dead, newcomer] : replacements(course.before, epoch_state.roster))
     report.replacements.push_back({numbered(rank), dead, newcomer});
   for (const auto& [rank, dead] : course.given_up) report.given_up.push_back({numbered(rank), dead});
   report.rounds = course.rounds;
@@ -81,8 +81,9 @@ void JobReporter::note(RollbackReport report) {
   rollbacks_.push_back(std::move(report));
 }
 
-void JobReporter::end_of_body(const World& world, const StoreStatistics& store, Version version, Seconds run_time) {
-  const MPI_Comm comm = world.store.get();
+void JobReporter::end_of_body(const EpochState& epoch_state, const StoreStatistics& store, Version version,
+                              Seconds run_time) {
+  const MPI_Comm comm = epoch_state.store.get();
   of_all_ranks_ = over_all_ranks(recoveries(store), comm);
   if (result_.path.empty()) return;
   std::vector<Epoch> epochs;

@@ -8,7 +8,7 @@
 #include "framework/epoch/recovery_history.hpp"
 #include "framework/options.hpp"
 #include "framework/recovery/core/recovery_core.hpp"
-#include "framework/recovery/world.hpp"
+#include "framework/recovery/epoch_state.hpp"
 #include "framework/recovery_report.hpp"
 #include "framework/reporting/announcer.hpp"
 #include "framework/reporting/known_deaths.hpp"
@@ -47,16 +47,16 @@ class JobReporter {
   void join_job(const JobRecord& record);
   /// Called when the first epoch has begun: announces which processes have died before that. Local.
   void end_start(const RecoveryCore& core);
-  /// Begins an epoch with the communicators of `world`. Local.
-  void begin_epoch(const World& world, const StoreStatistics& store);
-  /// Adds the report of the recovery that has led to `world` to the history, and announces it. `request`: with the
-  /// ranks as they were before the recovery. Local.
-  void end_recovery(const RecoveryCore& core, const World& world, Request request);
+  /// Begins an epoch with the communicators of `epoch_state`. Local.
+  void begin_epoch(const EpochState& epoch_state, const StoreStatistics& store);
+  /// Adds the report of the recovery that has led to `epoch_state` to the history, and announces it. `request`: with
+  /// the ranks as they were before the recovery. Local.
+  void end_recovery(const RecoveryCore& core, const EpochState& epoch_state, Request request);
   /// Returns true if end_of_body() has anything to report: the same on all ranks. Local.
   bool has_a_report() const { return !result_.path.empty() || !history_.recoveries().empty(); }
   /// Combines the reports of all ranks at the end of the body, and writes the result file if one is wanted. Collective
-  /// over the ranks of `world`. Throws ProcessFailure, EnvironmentError.
-  void end_of_body(const World& world, const StoreStatistics& store, Version version, Seconds run_time);
+  /// over the ranks of `epoch_state`. Throws ProcessFailure, EnvironmentError.
+  void end_of_body(const EpochState& epoch_state, const StoreStatistics& store, Version version, Seconds run_time);
   /// Writes the result file of a job that has failed, if one is wanted and end_of_body() has not written it. Only in
   /// the process that reports the reason. Local.
   void end_in_failure(const FailedEnd& end, const StoreStatistics& store, Version version, Seconds run_time);

@@ -140,11 +140,14 @@ struct Header {
 }  // namespace
 
 std::string write_join_info(const JoinInfoWords& words) {
-  const World& world = words.world;
-  json text{
-      {"epoch", world.epoch.value},           {"processes", world.processes},    {"port", words.port},
-      {"last_group", words.last_group.value}, {"record", written(words.record)}, {"roster", written(world.roster)}};
-  for (const ProcessId member : world.members) text["members"].push_back(member.value);
+  const EpochState& epoch_state = words.epoch_state;
+  json text{{"epoch", epoch_state.epoch.value},
+            {"processes", epoch_state.processes},
+            {"port", words.port},
+            {"last_group", words.last_group.value},
+            {"record", written(words.record)},
+            {"roster", written(epoch_state.roster)}};
+  for (const ProcessId member : epoch_state.members) text["members"].push_back(member.value);
   return text.dump();
 }
 
@@ -156,13 +159,13 @@ JoinInfo read_join_info(std::span<const std::byte> bytes, ProcessId newcomer) {
     join_info.port = text.at("port").get<std::string>();
     join_info.last_group = {number<std::uint64_t>(text.at("last_group"))};
     join_info.record = record(text.at("record"), newcomer);
-    World& world = join_info.world;
-    world.epoch = {number<std::uint32_t>(text.at("epoch"))};
-    world.processes = number<std::uint32_t>(text.at("processes"));
-    expect(world.processes > newcomer.value && world.processes - 1 == newcomer.value);
-    for (const json& member : text.at("members")) world.members.push_back({number<std::uint32_t>(member)});
-    expect(are_before(newcomer, world.members));
-    world.roster = roster(text.at("roster"), newcomer);
+    EpochState& epoch_state = join_info.epoch_state;
+    epoch_state.epoch = {number<std::uint32_t>(text.at("epoch"))};
+    epoch_state.processes = number<std::uint32_t>(text.at("processes"));
+    expect(epoch_state.processes > newcomer.value && epoch_state.processes - 1 == newcomer.value);
+    for (const json& member : text.at("members")) epoch_state.members.push_back({number<std::uint32_t>(member)});
+    expect(are_before(newcomer, epoch_state.members));
+    epoch_state.roster = roster(text.at("roster"), newcomer);
     return join_info;
   });
 }

@@ -8,7 +8,7 @@
 #include "detector/service.hpp"
 #include "framework/process/failure_detector.hpp"
 #include "framework/recovery/core/recovery_core.hpp"
-#include "framework/recovery/world.hpp"
+#include "framework/recovery/epoch_state.hpp"
 #include "framework/recovery_report.hpp"
 #include "spares/roster.hpp"
 
@@ -34,15 +34,15 @@ struct JobRecord {
 
 /// The state of the job, and the port to connect to.
 struct JoinInfo {
-  World world;  ///< without communicators
+  EpochState epoch_state;  ///< without communicators
   std::string port;
   agreement::GroupId last_group;
   JobRecord record;
 };
 
-/// The parts of a world that can be sent.
+/// The parts of an epoch state that can be sent.
 struct JoinInfoWords {
-  const World& world;
+  const EpochState& epoch_state;
   const std::string& port;
   agreement::GroupId last_group;
   const JobRecord& record;

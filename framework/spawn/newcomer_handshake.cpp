@@ -36,16 +36,18 @@ Communicator merged(const Communicator& between, bool newcomer) {
   return returning_errors(made);
 }
 
-void enlarge(World& world, const DetectorPeer& newcomer, Communicator joined, AgreementProvider& agreements) {
-  require(world.members.back() < newcomer.process, "who joins has a higher number than all members");
-  require(static_cast<std::size_t>(joined.size()) == world.members.size() + 1, "all members and the newcomer have met");
-  world.members.push_back(newcomer.process);
-  world.roster.spares.push_back({newcomer.process, newcomer.peer.node});
-  world.ballot.reset();
-  world.everyone.reset();
-  world.base = std::move(joined);
-  agreements.found(world.base.get(), world.members);
-  world.everyone = agreements.over(agreements.number_group(), world.base.get(), world.members);
+void enlarge(EpochState& epoch_state, const DetectorPeer& newcomer, Communicator joined,
+             AgreementProvider& agreements) {
+  require(epoch_state.members.back() < newcomer.process, "who joins has a higher number than all members");
+  require(static_cast<std::size_t>(joined.size()) == epoch_state.members.size() + 1,
+          "all members and the newcomer have met");
+  epoch_state.members.push_back(newcomer.process);
+  epoch_state.roster.spares.push_back({newcomer.process, newcomer.peer.node});
+  epoch_state.ballot.reset();
+  epoch_state.everyone.reset();
+  epoch_state.base = std::move(joined);
+  agreements.found(epoch_state.base.get(), epoch_state.members);
+  epoch_state.everyone = agreements.over(agreements.number_group(), epoch_state.base.get(), epoch_state.members);
 }
 
 }  // namespace mend

@@ -1,5 +1,5 @@
 // The protocol of the two sides when a newcomer is admitted (newcomer_host.hpp has the sequence): the host and the
-// other members on one side, the newcomer (arrival.hpp) on the other.
+// other members on one side, the newcomer (newcomer.hpp) on the other.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "detector/local/local_process.hpp"
 #include "framework/process/failure_detector.hpp"
 #include "framework/recovery/agreement_provider.hpp"
-#include "framework/recovery/world.hpp"
+#include "framework/recovery/epoch_state.hpp"
 #include "transport/mpi.hpp"
 
 #include <array>
@@ -48,7 +48,7 @@ void greet(const Communicator& between);
 /// ProcessFailure or EnvironmentError.
 Communicator merged(const Communicator& between, bool newcomer);
 
-/// Makes `joined` the base of `world`. Its last member is the newcomer. Collective over `joined`.
-void enlarge(World& world, const DetectorPeer& newcomer, Communicator joined, AgreementProvider& agreements);
+/// Makes `joined` the base of `epoch_state`. Its last member is the newcomer. Collective over `joined`.
+void enlarge(EpochState& epoch_state, const DetectorPeer& newcomer, Communicator joined, AgreementProvider& agreements);
 
 }  // namespace mend

@@ -55,8 +55,8 @@ bool succeeds(Attempt attempt) {
   return false;
 }
 
-int rank_of(ProcessId process, const World& world) {
-  return static_cast<int>(std::ranges::find(world.members, process) - world.members.begin());
+int rank_of(ProcessId process, const EpochState& epoch_state) {
+  return static_cast<int>(std::ranges::find(epoch_state.members, process) - epoch_state.members.begin());
 }
 
 }  // namespace
@@ -122,10 +122,10 @@ NewcomerHost::~NewcomerHost() {
   or_fail_stop([this] { take_start_results(); });  // to learn their process ids, so that they are killed
 }
 
-void NewcomerHost::start(const World& world) {
+void NewcomerHost::start(const EpochState& epoch_state) {
   if (!parent_death_signal_) parent_death_signal_ = std::make_unique<ParentDeathSignal>();
   if (!listener_) listener_ = std::make_unique<transport::Listener>(detector_.host());
-  next_ = std::max(next_, world.processes);
+  next_ = std::max(next_, epoch_state.processes);
   const ProcessId process{next_++};
   start_process(process, transport::to_string(listener_->address()), parent_death_signal_->name(),
                 [results = start_results_, process](const StartResult& result) {
@@ -135,12 +135,12 @@ void NewcomerHost::start(const World& world) {
   waiting_[process];
 }
 
-void NewcomerHost::prepare(std::size_t count, const World& world) {
+void NewcomerHost::prepare(std::size_t count, const EpochState& epoch_state) {
   if (!detector_.at_work()) return;
   attendant_ = {};
   try {
     std::erase_if(waiting_, [](const auto& entry) { return entry.second.is_gone(); });
-    start_up_to(count, world);
+    start_up_to(count, epoch_state);
     if (all_have_come()) return;
     attendant_ = start_thread<std::jthread>("mend-attendant", [this](const std::stop_token& stop) {
       try {
@@ -155,8 +155,8 @@ void NewcomerHost::prepare(std::size_t count, const World& world) {
   }
 }
 
-void NewcomerHost::start_up_to(std::size_t count, const World& world) {
-  while (waiting_.size() < count) start(world);
+void NewcomerHost::start_up_to(std::size_t count, const EpochState& epoch_state) {
+  while (waiting_.size() < count) start(epoch_state);
 }
 
 bool NewcomerHost::all_have_come() const {
@@ -229,10 +229,10 @@ bool NewcomerHost::take_start_results() {
 }
 
 /// Returns the next newcomer that has connected; null if none comes.
-std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_call(const World& world) {
+std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_call(const EpochState& epoch_state) {
   auto until = deadline();
   while (failures_ < most_failures) {
-    if (waiting_.empty()) start(world);
+    if (waiting_.empty()) start(epoch_state);
     accept_callers();
     if (!take_start_results()) return nullptr;
     const auto here =
@@ -262,15 +262,15 @@ std::string NewcomerHost::lateness() const {
 }
 
 /// Returns the next newcomer that is ready to join; null if there is none.
-std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_guest(const World& world) {
+std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_guest(const EpochState& epoch_state) {
   if (!detector_.at_work()) return nullptr;
   attendant_ = {};
   // Members are in ascending order, so a process that waited while a later one was admitted cannot join any more.
   std::erase_if(waiting_,
-                [&](const auto& entry) { return entry.first.value < world.processes || entry.second.is_gone(); });
+                [&](const auto& entry) { return entry.first.value < epoch_state.processes || entry.second.is_gone(); });
   if (failures_ < most_failures)
-    start_up_to(std::max<std::size_t>(1, world.roster.absent(world.members).size()), world);
-  while (auto guest = await_call(world)) {
+    start_up_to(std::max<std::size_t>(1, epoch_state.roster.absent(epoch_state.members).size()), epoch_state);
+  while (auto guest = await_call(epoch_state)) {
     guest->connection->send(write_peers(detector_.known_peers(), detector_.state(), self_));
     if (introduced(*guest)) return guest;
     ++failures_;
@@ -295,8 +295,8 @@ bool NewcomerHost::introduced(Guest& guest) {
   }
 }
 
-bool NewcomerHost::hosts(const World& world) const {
-  return recovery::host_of(world.roster, world.members, places_) == self_;
+bool NewcomerHost::hosts(const EpochState& epoch_state) const {
+  return recovery::host_of(epoch_state.roster, epoch_state.members, places_) == self_;
 }
 
 bool NewcomerHost::lost_one_of(const std::vector<ProcessId>& members) const {
@@ -305,9 +305,9 @@ bool NewcomerHost::lost_one_of(const std::vector<ProcessId>& members) const {
 
 /// Returns false if an error of this process alone has prevented it, such as a lack of memory. The error may be
 /// temporary, so it counts like a process that has not come.
-bool NewcomerHost::try_to_find(const World& world) {
+bool NewcomerHost::try_to_find(const EpochState& epoch_state) {
   try {
-    guest_ = await_guest(world);
+    guest_ = await_guest(epoch_state);
     return true;
   } catch (const std::exception& error) {
     if (++failures_ >= most_failures) throw;
@@ -317,10 +317,10 @@ bool NewcomerHost::try_to_find(const World& world) {
   }
 }
 
-std::optional<ProcessId> NewcomerHost::find(const World& world) {
+std::optional<ProcessId> NewcomerHost::find(const EpochState& epoch_state) {
   std::erase_if(let_in_, [](const auto& connection) { return connection->ended(); });
   try {
-    while (!try_to_find(world)) {
+    while (!try_to_find(epoch_state)) {
     }
     if (guest_) return guest_->who.process;
     if (failures_ >= most_failures) {
@@ -352,13 +352,13 @@ void NewcomerHost::leave_meeting() {
   meeting_ = {};
 }
 
-bool NewcomerHost::meet(const World& world) {
+bool NewcomerHost::meet(const EpochState& epoch_state) {
   MPI_Comm shrunk = MPI_COMM_NULL;
   leave_meeting();
   const InLibrary in_library;
-  if (MPIX_Comm_shrink(world.base.get(), &shrunk) != MPI_SUCCESS) return false;
+  if (MPIX_Comm_shrink(epoch_state.base.get(), &shrunk) != MPI_SUCCESS) return false;
   meeting_.here = returning_errors(shrunk);
-  return meeting_.here.size() == world.base.size();
+  return meeting_.here.size() == epoch_state.base.size();
 }
 
 /// Returns the time for a newcomer. The host ends the newcomer when its time is up, so no process is stuck before that.
@@ -366,13 +366,13 @@ std::chrono::milliseconds NewcomerHost::time_for_newcomer() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(limit_);
 }
 
-bool NewcomerHost::connect(const World& world, ProcessId host, const JobRecord& record) {
+bool NewcomerHost::connect(const EpochState& epoch_state, ProcessId host, const JobRecord& record) {
   if (guest_) {
     meeting_.newcomer = guest_->who;
     witness_.know(meeting_.newcomer.process, meeting_.newcomer.name);
     patience_ = std::make_unique<Patience>(*guest_, witness_, limit_);
   }
-  const int host_rank = rank_of(host, world);
+  const int host_rank = rank_of(host, epoch_state);
   const InLibrary in_library(InLibrary::Step::other, time_for_newcomer());
   return succeeds([&] {
     DetectorPeer& newcomer = meeting_.newcomer;
@@ -380,7 +380,7 @@ bool NewcomerHost::connect(const World& world, ProcessId host, const JobRecord& 
     witness_.know(newcomer.process, newcomer.name);
     if (guest_) {
       const std::string port = open_port();
-      const std::string join_info = write_join_info({world, port, agreements_.last_group(), record});
+      const std::string join_info = write_join_info({epoch_state, port, agreements_.last_group(), record});
       guest_->connection->send(std::as_bytes(std::span(join_info)));
       reach("spawn.connect");
       meeting_.contact = accept(port);
@@ -391,7 +391,7 @@ bool NewcomerHost::connect(const World& world, ProcessId host, const JobRecord& 
   });
 }
 
-bool NewcomerHost::merge(const World& world) {
+bool NewcomerHost::merge(const EpochState& epoch_state) {
   DeathNews news;
   const InLibrary in_library(InLibrary::Step::other, time_for_newcomer());
   const bool has_merged = succeeds([&] {
@@ -400,7 +400,8 @@ bool NewcomerHost::merge(const World& world) {
     // reported to the library before it has happened.
     const WhileMpiWaits look([&] {
       const bool has_news = news.is_there(witness_);
-      if (meeting_.is_hopeless || !(is_revoked(meeting_.between.get()) || (has_news && lost_one_of(world.members))))
+      if (meeting_.is_hopeless ||
+          !(is_revoked(meeting_.between.get()) || (has_news && lost_one_of(epoch_state.members))))
         return;
       meeting_.is_hopeless = true;
       interrupt();
@@ -419,7 +420,7 @@ bool NewcomerHost::merge(const World& world) {
   return has_merged && !meeting_.is_hopeless;
 }
 
-Placed NewcomerHost::admit(World& world) {
+Placed NewcomerHost::admit(EpochState& epoch_state) {
   patience_.reset();
   if (guest_) {
     guest_->connection->send(empty_message);
@@ -430,13 +431,13 @@ Placed NewcomerHost::admit(World& world) {
   reach("spawn.admit");
   const DetectorPeer& newcomer = meeting_.newcomer;
   detector_.admit(newcomer);
-  std::vector<ProcessId> members = world.members;
+  std::vector<ProcessId> members = epoch_state.members;
   members.push_back(newcomer.process);
   detector_.enter(members);
-  agreements_.settle(world.base.get());
+  agreements_.settle(epoch_state.base.get());
   const Placed placed{newcomer.process, newcomer.peer.node};
-  left_.keep(std::move(world.base));
-  enlarge(world, newcomer, std::move(meeting_.joined), agreements_);
+  left_.keep(std::move(epoch_state.base));
+  enlarge(epoch_state, newcomer, std::move(meeting_.joined), agreements_);
   leave_meeting();
   reach("spawn.done");
   return placed;

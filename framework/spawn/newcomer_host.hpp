@@ -30,7 +30,7 @@
 #include "framework/spawn/parent_death_signal.hpp"
 #include "framework/spawn/newcomer_heartbeat.hpp"
 #include "framework/process/failure_detector.hpp"
-#include "framework/recovery/world.hpp"
+#include "framework/recovery/epoch_state.hpp"
 #include "transport/control/connection.hpp"
 
 #include <map>
@@ -60,28 +60,28 @@ class NewcomerHost {
   void prefer(std::vector<NodeId> places) { places_ = std::move(places); }
   const std::vector<NodeId>& places() const { return places_; }
   /// Returns true if this process is the host now.
-  bool hosts(const World& world) const;
+  bool hosts(const EpochState& epoch_state) const;
 
   /// Starts processes until `count` are starting or waiting, and accepts their connections while this process computes.
   /// Local; returns at once.
-  void prepare(std::size_t count, const World& world);
+  void prepare(std::size_t count, const EpochState& epoch_state);
 
-  // The steps that admit one more process to `world`, as the recovery core decides them. All but the first are
-  // collective over the members of world.base, which is not used for anything else meanwhile. They return true if they
-  // have succeeded here; interrupt() ends them after a failure elsewhere.
+  // The steps that admit one more process to `epoch_state`, as the recovery core decides them. All but the first are
+  // collective over the members of epoch_state.base, which is not used for anything else meanwhile. They return true if
+  // they have succeeded here; interrupt() ends them after a failure elsewhere.
 
   /// Waits for a process that can join. Returns nothing if the runtime starts none, or none comes in time. Throws
   /// EnvironmentError for a cause that another host may not have: this process lacks something, or the processes that
   /// it starts die. For the host. Local.
-  std::optional<ProcessId> find(const World& world);
+  std::optional<ProcessId> find(const EpochState& epoch_state);
   /// Makes a communicator of the members for these steps, which can be revoked.
-  bool meet(const World& world);
+  bool meet(const EpochState& epoch_state);
   /// Makes an intercommunicator with the newcomer, which gets `record`.
-  bool connect(const World& world, ProcessId host, const JobRecord& record);
+  bool connect(const EpochState& epoch_state, ProcessId host, const JobRecord& record);
   /// Greets the newcomer, and merges the intercommunicator.
-  bool merge(const World& world);
-  /// Admits the newcomer as a spare of `world`, and returns it.
-  Placed admit(World& world);
+  bool merge(const EpochState& epoch_state);
+  /// Admits the newcomer as a spare of `epoch_state`, and returns it.
+  Placed admit(EpochState& epoch_state);
   /// Interrupts the members that wait in one of these steps. Local.
   void interrupt();
   /// Drops the newcomer that has not been admitted, if there is one. Local.
@@ -131,16 +131,16 @@ class NewcomerHost {
   };
 
   void leave_meeting();
-  std::unique_ptr<Guest> await_guest(const World& world);
-  std::unique_ptr<Guest> await_call(const World& world);
+  std::unique_ptr<Guest> await_guest(const EpochState& epoch_state);
+  std::unique_ptr<Guest> await_call(const EpochState& epoch_state);
   bool introduced(Guest& guest);
   bool take_start_results();
   bool lost_one_of(const std::vector<ProcessId>& members) const;
   std::chrono::milliseconds time_for_newcomer() const;
   Clock::time_point deadline() const { return Clock::now() + std::chrono::duration_cast<Clock::duration>(limit_); }
-  void start(const World& world);
-  void start_up_to(std::size_t count, const World& world);
-  bool try_to_find(const World& world);
+  void start(const EpochState& epoch_state);
+  void start_up_to(std::size_t count, const EpochState& epoch_state);
+  bool try_to_find(const EpochState& epoch_state);
   void dismiss_all();
   void accept_callers();
   void hear(std::span<const std::byte> said, std::unique_ptr<transport::Connection> caller);

@@ -34,7 +34,7 @@ void kill_descendants_of(pid_t process) {
   }
 }
 
-[[noreturn]] void stand_guard(int launcher, int mpirun, pid_t number, std::chrono::milliseconds patience) {
+[[noreturn]] void stand_guard(int launcher, int mpirun, pid_t number, std::chrono::milliseconds limit) {
   ::setsid();  // signals of the terminal are for the job
   // It has another name, so that a command that kills all processes named mend does not kill it.
   ::prctl(PR_SET_NAME, "mpirun-guard");
@@ -43,7 +43,7 @@ void kill_descendants_of(pid_t process) {
   std::array<pollfd, 2> both{{{launcher, POLLIN, 0}, {mpirun, POLLIN, 0}}};
   while (std::ranges::none_of(both, ended)) ::poll(both.data(), both.size(), -1);
   pollfd left{mpirun, POLLIN, 0};
-  if (::poll(&left, 1, static_cast<int>(patience.count())) == 0) {
+  if (::poll(&left, 1, static_cast<int>(limit.count())) == 0) {
     kill_descendants_of(number);
     ::syscall(SYS_pidfd_send_signal, mpirun, SIGKILL, nullptr, 0);
   }
@@ -52,11 +52,11 @@ void kill_descendants_of(pid_t process) {
 
 }  // namespace
 
-pid_t guard(pid_t mpirun, std::chrono::milliseconds patience) {
+pid_t guard(pid_t mpirun, std::chrono::milliseconds limit) {
   const int launcher = open_process(::getpid());
   const int guarded = open_process(mpirun);
   const pid_t child = launcher < 0 || guarded < 0 ? -1 : ::fork();
-  if (child == 0) stand_guard(launcher, guarded, mpirun, patience);
+  if (child == 0) stand_guard(launcher, guarded, mpirun, limit);
   if (launcher >= 0) ::close(launcher);
   if (guarded >= 0) ::close(guarded);
   return child;

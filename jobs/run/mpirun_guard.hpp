@@ -16,6 +16,6 @@ namespace mend::jobs {
 /// Starts a guard for `mpirun`, a child of this process. It has no file of this process open, and ends when mpirun
 /// does. Returns the new process, a child of this one; -1 if the kernel cannot watch processes (before Linux 5.3), or
 /// cannot start one. Local; no other thread may be running.
-pid_t guard(pid_t mpirun, std::chrono::milliseconds patience);
+pid_t guard(pid_t mpirun, std::chrono::milliseconds limit);
 
 }  // namespace mend::jobs

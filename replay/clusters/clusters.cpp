@@ -146,13 +146,13 @@ std::string to_string(const Clusters& clusters) {
 }
 
 std::vector<bool> survivors_that_roll_back(std::span<const Life> lives, const Clusters& clusters) {
-  std::vector<bool> apart(lives.size());
+  std::vector<bool> rolls_back(lives.size());
   for (std::size_t one = 0; one < lives.size(); ++one) {
     if (!lives[one]) continue;
     for (std::size_t other = 0; other < lives.size(); ++other)
-      if (clusters[other] == clusters[one] && lives[other] != lives[one]) apart[one] = true;
+      if (clusters[other] == clusters[one] && lives[other] != lives[one]) rolls_back[one] = true;
   }
-  return apart;
+  return rolls_back;
 }
 
 }  // namespace mend::replay

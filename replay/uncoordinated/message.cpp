@@ -21,7 +21,7 @@ std::string say(const std::vector<Receipt>& receipts) {
 
 std::string say(const std::optional<Phase>& phase) { return phase ? fmt::format("phase {}", phase->value) : "none"; }
 
-struct Say {
+struct ControlText {
   std::string operator()(const Receipts& some) const { return "received " + say(some.receipts); }
   std::string operator()(const Report& report) const {
     return fmt::format("report: {} epoch {}", report.back ? "back to" : "in", report.epoch.value);
@@ -78,7 +78,7 @@ std::string to_string(const Letter& letter) {
   return text;
 }
 
-std::string to_string(const Control& message) { return std::visit(Say{}, message); }
+std::string to_string(const Control& message) { return std::visit(ControlText{}, message); }
 
 void add_to(transport::Fingerprint& print, const Letter& letter) {
   print.add(letter.date.value);

@@ -6,7 +6,7 @@ namespace mend::replay {
 
 namespace {
 
-struct Say {
+struct ProtocolText {
   std::string operator()(const Sends& sends) const { return fmt::format("sends to {}", sends.to.value); }
   std::string operator()(const Arrives& arrives) const {
     return fmt::format("gets {} from {}", to_string(arrives.letter), arrives.from.value);
@@ -44,8 +44,8 @@ struct Say {
 
 }  // namespace
 
-std::string to_string(const Event& event) { return std::visit(Say{}, event); }
-std::string to_string(const Action& action) { return std::visit(Say{}, action); }
+std::string to_string(const Event& event) { return std::visit(ProtocolText{}, event); }
+std::string to_string(const Action& action) { return std::visit(ProtocolText{}, action); }
 
 template class BasicReplay<AllRules>;
 

@@ -278,7 +278,7 @@ void DiskTier::settle(agreement::Ballot& ballot) {
   while (stage_ == Stage::writing || stage_ == Stage::sealing) {
     background_.wait();
     agreement::Remarks said = remarks(under_way_);
-    if (!ballot.vote(agreement::Motion::disk, true, said))
+    if (!ballot.vote(agreement::Proposal::disk, true, said))
       throw EnvironmentError("a rank refused to end the writing to disk");
     hear(said);
   }

@@ -15,7 +15,7 @@ namespace mend {
 void vote_on_commit(const CommitUnderWay& commit, const EpochRanks& ranks) {
   for (MemberGroup* group : commit.groups) group->finish_commit(commit.version);
   reach("commit.vote");
-  if (!ranks.ballot->vote(agreement::Motion::commit, commit.problem == nullptr)) refuse_commit(ranks, commit.problem);
+  if (!ranks.ballot->vote(agreement::Proposal::commit, commit.problem == nullptr)) refuse_commit(ranks, commit.problem);
 }
 
 void publish_commit(const CommitUnderWay& commit, const EpochRanks& ranks, MemberGroups& groups,

@@ -28,7 +28,7 @@
 
 namespace mend {
 
-using agreement::Motion;
+using agreement::Proposal;
 
 namespace {
 
@@ -152,7 +152,7 @@ void StoreEngine::refuse_lonely_restores() {
 /// Makes sure by a ballot that all ranks are here. Without the ballot, this rank and a rank that has reached another
 /// operation (an agreement, the end of its body) would wait for each other forever. `mine`: the remarks that this rank
 /// adds to its vote. Afterwards all ranks know the same versions and groups.
-agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine) {
+agreement::Remarks StoreEngine::meet_for(Proposal proposal, agreement::Remarks mine) {
   if (ranks_.ballot == nullptr) throw agreement::Abandoned();
   // Provisional commits do not go to disk.
   const Version of_disk = held_.is_next_commit_provisional() ? Version{} : versions_.next();
@@ -161,11 +161,11 @@ agreement::Remarks StoreEngine::meet_for(Motion motion, agreement::Remarks mine)
   if (groups_.are_known_to_all()) said |= knows_all_groups;
   if (arrays_.is_reached()) said |= arrays_are_agreed;
   said |= static_cast<agreement::Remarks>(has_restored_0_mod_3 << lonely_restores_ % 3);
-  if (!ranks_.ballot->vote(motion, true, said))
-    throw EnvironmentError(fmt::format("a rank refused {}", name_of(motion)));
+  if (!ranks_.ballot->vote(proposal, true, said))
+    throw EnvironmentError(fmt::format("a rank refused {}", name_of(proposal)));
   if (!(said & has_restored_as_often)) refuse_lonely_restores();
   lonely_restores_ = 0;
-  if (disk_ && motion == Motion::commit) disk_->hear(said);
+  if (disk_ && proposal == Proposal::commit) disk_->hear(said);
   if (versions_.may_differ()) {
     KnownVersions::Numbers known = versions_.told();
     call_mpi(
@@ -230,7 +230,7 @@ void StoreEngine::begin_commit() {
   Stopwatch watch;
   const std::exception_ptr problem = prepare_members();
   const agreement::Remarks mine = if_so(problem == nullptr, can_be_packed) | if_so(!has_been_asked(), nothing_asked);
-  const agreement::Remarks said = meet_for(Motion::commit, mine);
+  const agreement::Remarks said = meet_for(Proposal::commit, mine);
   if (!(said & can_be_packed)) refuse_commit(ranks_, problem);
   if (!(said & arrays_are_agreed)) arrays_.reach(ranks_, members_.all());
   CommitUnderWay begun{versions_.next(), {}, nullptr, demand(said)};
@@ -382,7 +382,7 @@ Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) 
   }
   trace::Span span("restore");
   Stopwatch watch;
-  const agreement::Remarks said = meet_for(Motion::restore, if_so(what == Fills::members, gives_up_its_data));
+  const agreement::Remarks said = meet_for(Proposal::restore, if_so(what == Fills::members, gives_up_its_data));
   versions_.begin_restore();
   reach("restore.inventory");
   const Restorer::Restored restored = whole([&] { return restorer().restore(wanted); });
@@ -398,7 +398,7 @@ Version StoreEngine::restore_from(Rank from) {
     end_commit();
     trace::Span span("restore");
     Stopwatch watch;
-    meet_for(Motion::restore, gives_up_its_data);
+    meet_for(Proposal::restore, gives_up_its_data);
     restorer().require_rank_for_all(from);
     versions_.begin_restore();
     const Restorer::Restored restored = whole([&] { return restorer().restore_from(from); });
@@ -423,7 +423,7 @@ Version StoreEngine::has_gone_back_to(Restorer::Restored restored, Fills what, S
 void StoreEngine::save_what_is_left() {
   if (!disk_) return;
   together(Place::restore, [&] {
-    meet_for(Motion::restore, gives_up_its_data);
+    meet_for(Proposal::restore, gives_up_its_data);
     if (!versions_.are_of_others(ranks_.count())) return;
     whole([&] { restorer().save_what_is_left(); });
   });

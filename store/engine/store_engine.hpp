@@ -187,7 +187,7 @@ class StoreEngine final : public Store {
 
   template <class Work>
   auto together(Place place, Work work);
-  agreement::Remarks meet_for(agreement::Motion motion, agreement::Remarks mine);
+  agreement::Remarks meet_for(agreement::Proposal proposal, agreement::Remarks mine);
   bool has_been_asked() const;
   bool demand(agreement::Remarks said);
   [[noreturn]] void refuse_lonely_restores();

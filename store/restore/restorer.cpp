@@ -24,7 +24,7 @@
 namespace mend {
 namespace {
 
-using agreement::Motion;
+using agreement::Proposal;
 
 /// Returns the message about the lost data and the consequence.
 std::string describe_loss(const JointPlan& plan, std::string_view consequence) {
@@ -334,7 +334,7 @@ Restorer::Restored Restorer::restore_from_disk(std::optional<Version> wanted, co
 /// Ends a restore by a ballot: it has succeeded on all ranks, or on none.
 void Restorer::confirm(std::exception_ptr problem) {
   reach("restore.vote");
-  const bool restored = ranks_.ballot->vote(Motion::restore, problem == nullptr);
+  const bool restored = ranks_.ballot->vote(Proposal::restore, problem == nullptr);
   if (problem) throw AgreedProblem{problem};
   if (!restored) throw agreement::Abandoned();
 }

@@ -1,4 +1,4 @@
-// The ballot and its rule, for every mixture of motions of up to four ranks.
+// The ballot and its rule, for every mixture of proposals of up to four ranks.
 
 #include "agreement/ballot.hpp"
 #include "agreement/find_members.hpp"
@@ -47,52 +47,52 @@ Ballot ballot_in(Meeting& meeting, int rank = 0, int ranks = 4) {
 }
 
 struct Vote {
-  Motion motion;
+  Proposal proposal;
   bool in_favour = true;
 };
 
-constexpr std::array<Motion, 7> all_motions{Motion::commit, Motion::restore, Motion::flag,   Motion::finish,
-                                            Motion::disk,   Motion::recover, Motion::abandon};
+constexpr std::array<Proposal, 7> all_proposals{Proposal::commit, Proposal::restore, Proposal::flag,   Proposal::finish,
+                                                Proposal::disk,   Proposal::recover, Proposal::abandon};
 
 std::uint32_t contribution_of(Vote vote) {
   Meeting alone;
-  ballot_in(alone).cast(vote.motion, vote.in_favour);
+  ballot_in(alone).cast(vote.proposal, vote.in_favour);
   return alone.contributions.front();
 }
 
-/// Returns the ruling for each voter.
-std::vector<Ruling> rulings(const std::vector<Vote>& votes, bool somebody_died = false) {
+/// Returns the result for each voter.
+std::vector<BallotResult> results(const std::vector<Vote>& votes, bool somebody_died = false) {
   Meeting meeting;
   meeting.somebody_died = somebody_died;
   for (Vote vote : votes) meeting.others &= contribution_of(vote);
-  std::vector<Ruling> told;
-  for (Vote vote : votes) told.push_back(ballot_in(meeting).cast(vote.motion, vote.in_favour));
+  std::vector<BallotResult> told;
+  for (Vote vote : votes) told.push_back(ballot_in(meeting).cast(vote.proposal, vote.in_favour));
   return told;
 }
 
-Ruling expected(const std::vector<Vote>& votes, bool somebody_died) {
-  const auto any = [&](Motion motion) {
-    return std::any_of(votes.begin(), votes.end(), [&](Vote vote) { return vote.motion == motion; });
+BallotResult expected(const std::vector<Vote>& votes, bool somebody_died) {
+  const auto any = [&](Proposal proposal) {
+    return std::any_of(votes.begin(), votes.end(), [&](Vote vote) { return vote.proposal == proposal; });
   };
-  if (any(Motion::abandon)) return Ruling::abandon;
-  if (any(Motion::recover) || somebody_died) return Ruling::recover;
+  if (any(Proposal::abandon)) return BallotResult::abandon;
+  if (any(Proposal::recover) || somebody_died) return BallotResult::recover;
   for (Vote vote : votes) {
-    if (vote.motion != votes.front().motion) return Ruling::confused;
+    if (vote.proposal != votes.front().proposal) return BallotResult::confused;
   }
   const bool all_in_favour = std::all_of(votes.begin(), votes.end(), [](Vote vote) { return vote.in_favour; });
-  return all_in_favour ? Ruling::carried : Ruling::rejected;
+  return all_in_favour ? BallotResult::carried : BallotResult::rejected;
 }
 
 void check_all(std::vector<Vote>& votes, std::size_t count) {
   if (votes.size() == count) {
     for (bool somebody_died : {false, true}) {
-      for (Ruling ruling : rulings(votes, somebody_died)) ASSERT_EQ(ruling, expected(votes, somebody_died));
+      for (BallotResult result : results(votes, somebody_died)) ASSERT_EQ(result, expected(votes, somebody_died));
     }
     return;
   }
-  for (Motion motion : all_motions) {
+  for (Proposal proposal : all_proposals) {
     for (bool in_favour : {false, true}) {
-      votes.push_back({motion, in_favour});
+      votes.push_back({proposal, in_favour});
       check_all(votes, count);
       votes.pop_back();
       if (testing::Test::HasFatalFailure()) return;
@@ -100,7 +100,7 @@ void check_all(std::vector<Vote>& votes, std::size_t count) {
   }
 }
 
-TEST(Ballot, rules_the_same_for_all_whatever_they_came_for) {
+TEST(Ballot, gives_all_the_same_result_whatever_they_propose) {
   for (std::size_t count = 1; count <= 4; ++count) {
     std::vector<Vote> votes;
     check_all(votes, count);
@@ -108,48 +108,48 @@ TEST(Ballot, rules_the_same_for_all_whatever_they_came_for) {
 }
 
 TEST(Ballot, keeps_to_the_31_bits_that_an_agreement_carries) {
-  for (Motion motion : all_motions) EXPECT_EQ(contribution_of({motion, true}) >> 31U, 0U);
+  for (Proposal proposal : all_proposals) EXPECT_EQ(contribution_of({proposal, true}) >> 31U, 0U);
 }
 
 TEST(Ballot, once_interrupted_repeats_it_and_asks_nobody_any_more) {
-  for (Motion last : {Motion::recover, Motion::abandon}) {
+  for (Proposal last : {Proposal::recover, Proposal::abandon}) {
     Meeting meeting;
     Ballot ballot = ballot_in(meeting);
-    EXPECT_EQ(ballot.cast(Motion::commit, true), Ruling::carried);
-    const Ruling end = ballot.cast(last, true);
-    EXPECT_EQ(end, last == Motion::recover ? Ruling::recover : Ruling::abandon);
-    EXPECT_EQ(ballot.cast(Motion::commit, true), end);
-    EXPECT_EQ(ballot.cast(Motion::finish, false), end);
+    EXPECT_EQ(ballot.cast(Proposal::commit, true), BallotResult::carried);
+    const BallotResult end = ballot.cast(last, true);
+    EXPECT_EQ(end, last == Proposal::recover ? BallotResult::recover : BallotResult::abandon);
+    EXPECT_EQ(ballot.cast(Proposal::commit, true), end);
+    EXPECT_EQ(ballot.cast(Proposal::finish, false), end);
     EXPECT_EQ(meeting.contributions.size(), 2U);
   }
 }
 
 TEST(Ballot, after_confusion_goes_on_so_that_all_can_give_up) {
   Meeting meeting;
-  meeting.others = contribution_of({Motion::flag});
+  meeting.others = contribution_of({Proposal::flag});
   Ballot ballot = ballot_in(meeting);
-  EXPECT_EQ(ballot.cast(Motion::commit, true), Ruling::confused);
-  EXPECT_EQ(ballot.cast(Motion::abandon, true), Ruling::abandon);
+  EXPECT_EQ(ballot.cast(Proposal::commit, true), BallotResult::confused);
+  EXPECT_EQ(ballot.cast(Proposal::abandon, true), BallotResult::abandon);
 }
 
-TEST(Vote, returns_whether_the_motion_was_carried) {
+TEST(Vote, returns_whether_the_proposal_was_carried) {
   Meeting meeting;
-  EXPECT_TRUE(ballot_in(meeting).vote(Motion::flag, true));
-  EXPECT_FALSE(ballot_in(meeting).vote(Motion::flag, false));
-  meeting.others = contribution_of({Motion::flag, false});
-  EXPECT_FALSE(ballot_in(meeting).vote(Motion::flag, true));
+  EXPECT_TRUE(ballot_in(meeting).vote(Proposal::flag, true));
+  EXPECT_FALSE(ballot_in(meeting).vote(Proposal::flag, false));
+  meeting.others = contribution_of({Proposal::flag, false});
+  EXPECT_FALSE(ballot_in(meeting).vote(Proposal::flag, true));
 }
 
 TEST(Vote, throws_what_ends_it) {
   Meeting death;
   death.somebody_died = true;
-  EXPECT_THROW(ballot_in(death).vote(Motion::commit, true), mend::ProcessFailure);
+  EXPECT_THROW(ballot_in(death).vote(Proposal::commit, true), mend::ProcessFailure);
   Meeting interrupted;
-  interrupted.others = contribution_of({Motion::recover});
-  EXPECT_THROW(ballot_in(interrupted).vote(Motion::commit, true), mend::ProcessFailure);
+  interrupted.others = contribution_of({Proposal::recover});
+  EXPECT_THROW(ballot_in(interrupted).vote(Proposal::commit, true), mend::ProcessFailure);
   Meeting given_up;
-  given_up.others = contribution_of({Motion::abandon});
-  EXPECT_THROW(ballot_in(given_up).vote(Motion::commit, true), Abandoned);
+  given_up.others = contribution_of({Proposal::abandon});
+  EXPECT_THROW(ballot_in(given_up).vote(Proposal::commit, true), Abandoned);
 }
 
 /// Returns the bits that find_members expects from an agreement if the condition holds for `members`.
@@ -161,15 +161,15 @@ std::uint32_t those(std::initializer_list<unsigned> members) {
 
 TEST(Vote, tells_ranks_that_lost_each_other_who_of_them_is_where) {
   Meeting meeting;
-  meeting.others = contribution_of({Motion::flag}) & contribution_of({Motion::finish});
+  meeting.others = contribution_of({Proposal::flag}) & contribution_of({Proposal::finish});
   meeting.others_later = {those({2}), those({3}), those({1})};
   Ballot ballot = ballot_in(meeting);
   const std::string sentence =
       "ranks 0, 2 are in commit(), rank 3 is in agree(), rank 1 is at the end of the body: every rank must come to "
       "these in the same order";
   try {
-    ballot.vote(Motion::commit, true);
-    FAIL() << "carried though another came for something else";
+    ballot.vote(Proposal::commit, true);
+    FAIL() << "carried though another proposed something else";
   } catch (const OrderError& error) {
     EXPECT_EQ(error.what(), sentence);
   }
@@ -179,7 +179,7 @@ TEST(Vote, tells_ranks_that_lost_each_other_who_of_them_is_where) {
 
 TEST(Vote, that_is_carried_takes_one_agreement) {
   Meeting meeting;
-  ballot_in(meeting).vote(Motion::commit, true);
+  ballot_in(meeting).vote(Proposal::commit, true);
   EXPECT_EQ(meeting.contributions.size(), 1U);
 }
 
@@ -189,14 +189,14 @@ TEST(Vote, of_ranks_that_lost_each_other_is_interrupted_by_a_death_while_they_sa
    public:
     Outcome agree(std::uint32_t contribution) override {
       const bool is_first = std::exchange(is_first_, false);
-      return {contribution & (is_first ? contribution_of({Motion::flag}) : ~0U), !is_first};
+      return {contribution & (is_first ? contribution_of({Proposal::flag}) : ~0U), !is_first};
     }
 
    private:
     bool is_first_ = true;
   };
   Ballot ballot(std::make_unique<Dying>(), mend::Rank{0}, 2);
-  EXPECT_EQ(ballot.cast(Motion::commit, true), Ruling::recover);
+  EXPECT_EQ(ballot.cast(Proposal::commit, true), BallotResult::recover);
   EXPECT_TRUE(ballot.is_closed());
 }
 

@@ -56,11 +56,11 @@ TEST_P(BadLines, are_refused_in_a_sentence) {
 
 TEST(LivesOfACluster, that_differ_send_those_back_that_have_one) {
   const Clusters clusters{0, 0, 0, 1, 1, 2};
-  const auto apart = [&](const std::vector<Life>& lives) { return survivors_that_roll_back(lives, clusters); };
-  EXPECT_THAT(apart({3, 3, 3, 0, 0, 5}), ElementsAre(false, false, false, false, false, false));
-  EXPECT_THAT(apart({3, {}, 3, 0, 0, {}}), ElementsAre(true, false, true, false, false, false));
-  EXPECT_THAT(apart({3, 3, 3, 1, 2, 5}), ElementsAre(false, false, false, true, true, false));
-  EXPECT_THAT(apart({{}, {}, {}, {}, {}, {}}), ElementsAre(false, false, false, false, false, false));
+  const auto rolls_back = [&](const std::vector<Life>& lives) { return survivors_that_roll_back(lives, clusters); };
+  EXPECT_THAT(rolls_back({3, 3, 3, 0, 0, 5}), ElementsAre(false, false, false, false, false, false));
+  EXPECT_THAT(rolls_back({3, {}, 3, 0, 0, {}}), ElementsAre(true, false, true, false, false, false));
+  EXPECT_THAT(rolls_back({3, 3, 3, 1, 2, 5}), ElementsAre(false, false, false, true, true, false));
+  EXPECT_THAT(rolls_back({{}, {}, {}, {}, {}, {}}), ElementsAre(false, false, false, false, false, false));
 }
 
 }  // namespace

@@ -125,9 +125,9 @@ class Job {
     acknowledgements_.clear();
     std::vector<Life> lives(processes_.size(), 0);
     for (const int rank : dead) lives[static_cast<std::size_t>(rank)].reset();
-    const std::vector<bool> apart = survivors_that_roll_back(lives, clusters_);
+    const std::vector<bool> rolls_back = survivors_that_roll_back(lives, clusters_);
     for (int rank = 0; rank < program_.ranks; ++rank) {
-      const bool reenters = without_ != Without::whole_cluster && apart[static_cast<std::size_t>(rank)];
+      const bool reenters = without_ != Without::whole_cluster && rolls_back[static_cast<std::size_t>(rank)];
       if (reenters) ++deeds_.reentered;
       if (reenters || dead.contains(rank)) process(rank) = newcomer(rank);
     }

@@ -85,7 +85,7 @@ TEST(RankAssignment, leaves_the_last_ranks_vacant_when_the_spares_run_out) {
   EXPECT_THAT(after.vacant, ElementsAre(Rank{2}, Rank{3}));
 }
 
-std::vector<int> origins(const Roster& roster) {
+std::vector<int> origins_of(const Roster& roster) {
   std::vector<int> origins;
   for (const mend::Seat& seat : roster.seats) origins.push_back(seat.origin.value);
   return origins;
@@ -99,7 +99,7 @@ TEST(RankAssignment, gives_up_the_ranks_that_spares_do_not_suffice_for) {
   EXPECT_THAT(after.replacements, ElementsAre(replaced(0, 0, 4)));
   EXPECT_THAT(after.given_up, ElementsAre(LostRank{Rank{2}, ProcessId{2}}));
   EXPECT_THAT(workers(after.roster), ElementsAre(4, 1, 3));
-  EXPECT_THAT(origins(after.roster), ElementsAre(0, 1, 3));
+  EXPECT_THAT(origins_of(after.roster), ElementsAre(0, 1, 3));
 }
 
 TEST(RankAssignment, does_not_call_spares_where_they_are_not_wanted) {
@@ -113,7 +113,7 @@ TEST(RankAssignment, numbers_ranks_as_they_were_just_before_and_remembers_the_st
   const RankAssignment once = assign_ranks(roster_of({0, 0, 0, 0}, {}), dead({1}), shrinking);
   const RankAssignment twice = assign_ranks(once.roster, dead({1, 2}), shrinking);
   EXPECT_THAT(twice.given_up, ElementsAre(LostRank{Rank{1}, ProcessId{2}}));
-  EXPECT_THAT(origins(twice.roster), ElementsAre(0, 3));
+  EXPECT_THAT(origins_of(twice.roster), ElementsAre(0, 3));
   EXPECT_EQ(twice.roster.now(Rank{3}), Rank{1});
   EXPECT_EQ(twice.roster.now(Rank{2}), std::nullopt);
 }

@@ -23,7 +23,7 @@ using mend::ProcessFailure;
 using mend::Store;
 using mend::UsageError;
 using mend::Version;
-using mend::agreement::Motion;
+using mend::agreement::Proposal;
 using testing::HasSubstr;
 
 /// The data of a rank: of a different size on each rank, and of another kind on odd ranks.
@@ -637,7 +637,7 @@ TEST_F(Stores, keep_the_version_before_when_a_failure_comes_before_an_asynchrono
       } catch (const ProcessFailure&) {
         // Another rank has already continued.
       }
-      EXPECT_EQ(epochs.ballot().cast(Motion::recover, true), mend::agreement::Ruling::recover);
+      EXPECT_EQ(epochs.ballot().cast(Proposal::recover, true), mend::agreement::BallotResult::recover);
       epochs.next({victim});
       expect_restored(epochs, data, 4, Version{4});
     }
@@ -866,9 +866,9 @@ TEST_F(Stores, keep_the_version_before_when_a_commit_is_interrupted) {
       ADD_FAILURE() << "committed though rank 0 was interrupted at " << place;
     } catch (const Interrupted&) {
       epochs.interrupt();
-      EXPECT_EQ(epochs.ballot().cast(Motion::recover, true), mend::agreement::Ruling::recover);
+      EXPECT_EQ(epochs.ballot().cast(Proposal::recover, true), mend::agreement::BallotResult::recover);
     } catch (const ProcessFailure&) {
-      EXPECT_EQ(epochs.ballot().cast(Motion::recover, true), mend::agreement::Ruling::recover);
+      EXPECT_EQ(epochs.ballot().cast(Proposal::recover, true), mend::agreement::BallotResult::recover);
     }
     mend::on_fault_point({});
     epochs.next();
@@ -886,7 +886,7 @@ TEST_F(Stores, tell_ranks_that_came_to_different_things) {
   };
   const auto commit_it = [](Epochs& epochs) { epochs.store().commit(); };
   const auto restore_it = [](Epochs& epochs) { epochs.store().restore(); };
-  const auto agree = [](Epochs& epochs) { epochs.ballot().vote(Motion::flag, true); };
+  const auto agree = [](Epochs& epochs) { epochs.ballot().vote(Proposal::flag, true); };
   differ(commit_it, restore_it);
   differ(restore_it, commit_it);
   differ(commit_it, agree);

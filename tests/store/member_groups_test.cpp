@@ -23,9 +23,9 @@ using testing::HasSubstr;
 Redundancy scheme(const char* text) { return Redundancy::parse(text); }
 
 /// A field, and a table with a redundancy of its own.
-class Data {
+class GroupedData {
  public:
-  Data(int rank, Redundancy of_table)
+  GroupedData(int rank, Redundancy of_table)
       : rank_(rank), of_table_(of_table), field_(100 * static_cast<std::size_t>(rank + 1)), table_(70) {}
 
   void protect_in(mend::Store& store) {
@@ -37,7 +37,7 @@ class Data {
     std::iota(table_.begin(), table_.end(), 100 * rank_ + step);
   }
   void expect(int step) const {
-    Data expected = *this;
+    GroupedData expected = *this;
     expected.set(step);
     EXPECT_EQ(field_, expected.field_);
     EXPECT_EQ(table_, expected.table_);
@@ -55,19 +55,19 @@ class MemberGroups : public testing::Test {
   MemberGroups() { mend::log::set_level(mend::LogLevel::off); }
   ~MemberGroups() override { mend::log::set_level(mend::LogLevel::warn); }
 
-  static Version commit(Epochs& epochs, Data& data, int step) {
+  static Version commit(Epochs& epochs, GroupedData& data, int step) {
     data.set(step);
     data.protect_in(epochs.store());
     return epochs.store().commit();
   }
-  static void expect_restored(Epochs& epochs, Data& data, int step) {
+  static void expect_restored(Epochs& epochs, GroupedData& data, int step) {
     data.set(-1);
     data.protect_in(epochs.store());
     EXPECT_EQ(epochs.store().restore(), Version{static_cast<std::uint64_t>(step)});
     data.expect(step);
     epochs.store().finish_commit();  // the copies have come too
   }
-  static std::string loss(Epochs& epochs, Data& data) {
+  static std::string loss(Epochs& epochs, GroupedData& data) {
     data.protect_in(epochs.store());
     try {
       epochs.store().restore();
@@ -98,7 +98,7 @@ TEST_F(MemberGroups, survive_exactly_what_all_their_redundancies_survive) {
     SCOPED_TRACE(fmt::format("{} and {}", row.of_field, row.of_table));
     Epochs epochs({}, scheme(row.of_field));
     if (epochs.size() != 4) GTEST_SKIP() << "the table is for 4 ranks";
-    Data data(epochs.rank(), scheme(row.of_table));
+    GroupedData data(epochs.rank(), scheme(row.of_table));
     for (int step = 1; step <= 3; ++step)
       EXPECT_EQ(commit(epochs, data, step), Version{static_cast<std::uint64_t>(step)});
     for (int again = 0; again < 2; ++again) {  // after a repair the same losses are survived

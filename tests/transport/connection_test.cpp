@@ -25,7 +25,7 @@ using mend::transport::Ipv4;
 using mend::transport::Listener;
 using testing::HasSubstr;
 
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 std::string text_of(const std::optional<std::vector<std::byte>>& message) {
   return message ? std::string(reinterpret_cast<const char*>(message->data()), message->size()) : "(nothing)";
 }
@@ -43,14 +43,14 @@ class ListenerAndConnection : public testing::Test {
 TEST_F(ListenerAndConnection, opens_to_who_shows_the_key) {
   const auto caller = Connection::dial(listener_.address());
   const auto host = open();
-  caller->send(bytes_of("it is me"));
+  caller->send(as_bytes("it is me"));
   caller->send({});
-  caller->send(bytes_of("again"));
+  caller->send(as_bytes("again"));
   EXPECT_EQ(text_of(host->wait()), "it is me");
   EXPECT_EQ(text_of(host->wait()), "");
   EXPECT_EQ(text_of(host->wait()), "again");
   const std::string long_one(3'000'000, 'x');
-  host->send(bytes_of(long_one));
+  host->send(as_bytes(long_one));
   EXPECT_EQ(text_of(caller->wait()), long_one);
   EXPECT_FALSE(caller->ended());
 }
@@ -63,7 +63,7 @@ TEST_F(ListenerAndConnection, connection_answers_for_a_process_that_does_nothing
   while (host->heard() < asked) std::this_thread::yield();
   EXPECT_EQ(host->poll(), std::nullopt);
   EXPECT_EQ(caller->poll(), std::nullopt) << "that is between the lines";
-  caller->send(bytes_of("it is me"));
+  caller->send(as_bytes("it is me"));
   EXPECT_EQ(text_of(host->wait()), "it is me");
 }
 
@@ -79,7 +79,7 @@ TEST_F(ListenerAndConnection, stays_shut_to_strangers) {
   const auto mute = knock("");
   const auto caller = Connection::dial(listener_.address());
   const auto host = open();
-  caller->send(bytes_of("it is me"));
+  caller->send(as_bytes("it is me"));
   EXPECT_EQ(text_of(host->wait()), "it is me");
   listener_.poll();
   asio::error_code error;
@@ -245,7 +245,7 @@ TEST_F(ListenerAndConnection, address_is_read_whatever_stands_there_or_refused) 
 TEST_F(ListenerAndConnection, connection_ends_with_the_other_side_and_says_so) {
   auto caller = Connection::dial(listener_.address());
   const auto host = open();
-  caller->send(bytes_of("the last message"));
+  caller->send(as_bytes("the last message"));
   std::promise<void> told;
   host->on_end([&] { told.set_value(); });
   caller.reset();
@@ -257,7 +257,7 @@ TEST_F(ListenerAndConnection, connection_ends_with_the_other_side_and_says_so) {
   int calls = 0;
   host->on_end([&] { ++calls; });
   EXPECT_EQ(calls, 1) << "told at once";
-  host->send(bytes_of("to nobody"));
+  host->send(as_bytes("to nobody"));
 }
 
 /// A message in memory that cannot be read, so that the system refuses to send it.
@@ -280,7 +280,7 @@ TEST_F(ListenerAndConnection, connection_is_hung_up_when_a_message_cannot_be_sen
   const auto caller = Connection::dial(listener_.address());
   const auto host = open();
   host->on_end([&] { told.set_value(); });
-  caller->send(bytes_of("before"));
+  caller->send(as_bytes("before"));
   caller->send(Unreadable().bytes());
   ASSERT_EQ(told.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready)
       << "the other side waits for what will not come";

@@ -48,7 +48,7 @@ void ClusterRollback::begin_life(Epoch epoch) {
 
 ClusterRollback::Decision ClusterRollback::decide(const Roster& roster, Rank self, Epoch epoch, std::uint64_t lost,
                                                   MPI_Comm comm) {
-  if (met_ == epoch) return Decision::has_reentered;
+  if (decided_epoch_ == epoch) return Decision::has_reentered;
   const auto ranks = static_cast<std::size_t>(roster.size());
   std::vector<Told> all(ranks);
   const Told own{life_ ? *life_ + 1 : 0, entries_, lost, edition_};
@@ -68,20 +68,20 @@ ClusterRollback::Decision ClusterRollback::decide(const Roster& roster, Rank sel
   std::vector<replay::Life> lives;
   for (const Told& one : all) lives.push_back(one.lives == 0 ? replay::Life{} : replay::Life{one.lives - 1});
   const replay::Clusters of_ranks = clusters(roster);
-  const std::vector<bool> apart = replay::survivors_that_roll_back(lives, of_ranks);
-  all_go_back_ = std::ranges::find(apart, true) != apart.end();
+  const std::vector<bool> rolls_back = replay::survivors_that_roll_back(lives, of_ranks);
+  all_go_back_ = std::ranges::find(rolls_back, true) != rolls_back.end();
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    if (lives[rank] && !apart[rank]) all_go_back_ = false;
+    if (lives[rank] && !rolls_back[rank]) all_go_back_ = false;
   now_.clear();
   lost_by_mates_.reset();
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    now_.push_back({roster.seats[rank].holder.process, all[rank].entry + (apart[rank] ? 1U : 0U)});
+    now_.push_back({roster.seats[rank].holder.process, all[rank].entry + (rolls_back[rank] ? 1U : 0U)});
     const bool is_mate = of_ranks[rank] == of_ranks[static_cast<std::size_t>(self.value)];
-    if (is_mate && apart[rank]) lost_by_mates_ = std::min(lost_by_mates_.value_or(UINT64_MAX), all[rank].lost);
+    if (is_mate && rolls_back[rank]) lost_by_mates_ = std::min(lost_by_mates_.value_or(UINT64_MAX), all[rank].lost);
   }
   if (told_.size() != now_.size()) told_ = now_;  // the others have reported what was before
-  met_ = epoch;
-  return apart[static_cast<std::size_t>(self.value)] ? Decision::goes_back : Decision::goes_on;
+  decided_epoch_ = epoch;
+  return rolls_back[static_cast<std::size_t>(self.value)] ? Decision::goes_back : Decision::goes_on;
 }
 
 replay::Clusters ClusterRollback::clusters(const Roster& roster) const {

@@ -76,7 +76,7 @@ class ClusterRollback {
   std::uint64_t edition_ = 0;                  // of the clusters: 1 from the start, 2 by traffic
   std::uint64_t entries_ = 0;
   replay::Life life_;
-  std::optional<Epoch> met_;
+  std::optional<Epoch> decided_epoch_;  // of the last decide()
   bool all_go_back_ = false;
   std::vector<Entry> now_;
   std::vector<Entry> told_;

@@ -37,12 +37,12 @@ std::uint64_t LocalRollback::steps_since_version() const {
 void LocalRollback::decide_who_goes_back() {
   using Decision = ClusterRollback::Decision;
   ClusterRollback& clusters = engine_.cluster_rollback();
-  const World& world = engine_.world();
+  const EpochState& epoch_state = engine_.epoch_state();
   const Rank self{session_.rank};
   const std::uint64_t lost = steps_since_version();
-  const Decision decision = world.epoch == Epoch{0}
-                                ? Decision::goes_on
-                                : clusters.decide(world.roster, self, world.epoch, lost, world.application.get());
+  const Decision decision = epoch_state.epoch == Epoch{0} ? Decision::goes_on
+                                                          : clusters.decide(epoch_state.roster, self, epoch_state.epoch,
+                                                                            lost, epoch_state.application.get());
   if (options_.is_strict && decision != Decision::has_reentered && clusters.all_go_back()) {
     throw agreement::OrderError(
         "each cluster has lost a process, so no rank stays: with --mend-rollback local,strict the job ends");
@@ -84,8 +84,8 @@ void LocalRollback::choose_clusters() {
 void LocalRollback::adopt_clusters() {
   if (!chosen_) return;
   const replay::Clusters clusters = *std::exchange(chosen_, std::nullopt);
-  const World& world = engine_.world();
-  engine_.cluster_rollback().adopt(clusters, world.roster, world.epoch);
+  const EpochState& epoch_state = engine_.epoch_state();
+  engine_.cluster_rollback().adopt(clusters, epoch_state.roster, epoch_state.epoch);
   take_mates();
   const auto permille = [](double share) { return static_cast<std::int64_t>(std::lround(1000 * share)); };
   trace::instant("clusters", {{"count", replay::count_of(clusters)},
@@ -102,7 +102,7 @@ void LocalRollback::adopt_clusters() {
 }
 
 void LocalRollback::take_mates() {
-  const std::vector<bool> mates = engine_.cluster_rollback().mates(engine_.world().roster, Rank{session_.rank});
+  const std::vector<bool> mates = engine_.cluster_rollback().mates(engine_.epoch_state().roster, Rank{session_.rank});
   has_mates_ = std::ranges::count(mates, true) > 1;
   sender_log_.set_mates(mates);
 }

@@ -44,19 +44,18 @@ class Contributions {
 };
 
 /// Returns the blocks of all ranks; each offset is a number of values.
-std::vector<Expected> blocks_of(const Front& front, void* data, const int* counts, const int* offsets,
+std::vector<Expected> blocks_of(const VirtualComm& comm, void* data, const int* counts, const int* offsets,
                                 MPI_Datatype type) {
   std::vector<Expected> all;
-  for (int rank = 0; rank < front.size; ++rank)
-    all.push_back({rank, at(data, offsets[rank], type), counts[rank], type});
+  for (int rank = 0; rank < comm.size; ++rank) all.push_back({rank, at(data, offsets[rank], type), counts[rank], type});
   return all;
 }
 
 /// The same; each offset is a number of bytes.
-std::vector<Expected> blocks_of(const Front& front, void* data, const int* counts, const int* offsets,
+std::vector<Expected> blocks_of(const VirtualComm& comm, void* data, const int* counts, const int* offsets,
                                 const MPI_Datatype* types) {
   std::vector<Expected> all;
-  for (int rank = 0; rank < front.size; ++rank)
+  for (int rank = 0; rank < comm.size; ++rank)
     all.push_back({rank, static_cast<std::byte*>(data) + offsets[rank], counts[rank], types[rank]});
   return all;
 }
@@ -67,174 +66,174 @@ std::vector<Expected> blocks_of(const Front& front, void* data, const int* count
 #define MEND_TRY(call) \
   if (const int code = (call); code != MPI_SUCCESS) return code
 
-int LoggedCollectives::begin_barrier(const Front& front, MPI_Request* request) {
+int LoggedCollectives::begin_barrier(const VirtualComm& comm, MPI_Request* request) {
   std::vector<Expected> expected;
-  for (int distance = 1; distance < front.size; ++distance) {
-    const int rank = (front.rank + distance) % front.size;
-    MEND_TRY(send(front, nullptr, 0, MPI_BYTE, rank));
+  for (int distance = 1; distance < comm.size; ++distance) {
+    const int rank = (comm.rank + distance) % comm.size;
+    MEND_TRY(send(comm, nullptr, 0, MPI_BYTE, rank));
     expected.push_back({rank, nullptr, 0, MPI_BYTE});
   }
-  return messages_.begin_operation(front, expected, {}, request);
+  return messages_.begin_operation(comm, expected, {}, request);
 }
 
-int LoggedCollectives::begin_bcast(const Front& front, void* data, int count, MPI_Datatype type, int root,
+int LoggedCollectives::begin_bcast(const VirtualComm& comm, void* data, int count, MPI_Datatype type, int root,
                                    MPI_Request* request) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
+  if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
   std::vector<Expected> expected;
-  if (front.rank != root) expected.push_back({root, data, count, type});
-  for (int distance = 1; distance < front.size && front.rank == root; ++distance)
-    MEND_TRY(send(front, data, count, type, (root + distance) % front.size));
-  return messages_.begin_operation(front, expected, {}, request);
+  if (comm.rank != root) expected.push_back({root, data, count, type});
+  for (int distance = 1; distance < comm.size && comm.rank == root; ++distance)
+    MEND_TRY(send(comm, data, count, type, (root + distance) % comm.size));
+  return messages_.begin_operation(comm, expected, {}, request);
 }
 
 /// Reduces the contributions of the ranks below `end`. This rank is one of them, or the first that is not.
-int LoggedCollectives::begin_reduction(const Front& front, const void* mine, void* in, int count, MPI_Datatype type,
-                                       MPI_Op op, int end, MPI_Request* request) {
+int LoggedCollectives::begin_reduction(const VirtualComm& comm, const void* mine, void* in, int count,
+                                       MPI_Datatype type, MPI_Op op, int end, MPI_Request* request) {
   const auto all = std::make_shared<Contributions>(end, count, type);
   std::vector<Expected> expected;
   for (int rank = 0; rank < end; ++rank) {
-    if (rank == front.rank) {
+    if (rank == comm.rank) {
       MEND_TRY(all->set(rank, mine));
     } else {
       expected.push_back({rank, all->of(rank), count, type});
     }
   }
   return messages_.begin_operation(
-      front, expected, [all, end, op, in] { return all->reduce(end, op, in); }, request);
+      comm, expected, [all, end, op, in] { return all->reduce(end, op, in); }, request);
 }
 
-int LoggedCollectives::begin_reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+int LoggedCollectives::begin_reduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                     MPI_Op op, int root, MPI_Request* request) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
-  if (front.rank == root)
-    return begin_reduction(front, out == MPI_IN_PLACE ? in : out, in, count, type, op, front.size, request);
-  MEND_TRY(send(front, out, count, type, root));
-  return messages_.begin_operation(front, {}, {}, request);
+  if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
+  if (comm.rank == root)
+    return begin_reduction(comm, out == MPI_IN_PLACE ? in : out, in, count, type, op, comm.size, request);
+  MEND_TRY(send(comm, out, count, type, root));
+  return messages_.begin_operation(comm, {}, {}, request);
 }
 
-int LoggedCollectives::begin_allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+int LoggedCollectives::begin_allreduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                        MPI_Op op, MPI_Request* request) {
   const void* const mine = out == MPI_IN_PLACE ? in : out;
-  for (int distance = 1; distance < front.size; ++distance)
-    MEND_TRY(send(front, mine, count, type, (front.rank + distance) % front.size));
-  return begin_reduction(front, mine, in, count, type, op, front.size, request);
+  for (int distance = 1; distance < comm.size; ++distance)
+    MEND_TRY(send(comm, mine, count, type, (comm.rank + distance) % comm.size));
+  return begin_reduction(comm, mine, in, count, type, op, comm.size, request);
 }
 
-int LoggedCollectives::begin_reduce_scatter(const Front& front, const void* out, void* in, const int* counts,
+int LoggedCollectives::begin_reduce_scatter(const VirtualComm& comm, const void* out, void* in, const int* counts,
                                             MPI_Datatype type, MPI_Op op, MPI_Request* request) {
-  const Blocks blocks(std::vector<int>(counts, counts + front.size));
+  const Blocks blocks(std::vector<int>(counts, counts + comm.size));
   const void* const mine = out == MPI_IN_PLACE ? in : out;
   const auto block_of = [&](int rank) { return at(mine, blocks.offsets[static_cast<std::size_t>(rank)], type); };
-  for (int distance = 1; distance < front.size; ++distance) {
-    const int rank = (front.rank + distance) % front.size;
-    MEND_TRY(send(front, block_of(rank), counts[rank], type, rank));
+  for (int distance = 1; distance < comm.size; ++distance) {
+    const int rank = (comm.rank + distance) % comm.size;
+    MEND_TRY(send(comm, block_of(rank), counts[rank], type, rank));
   }
-  return begin_reduction(front, block_of(front.rank), in, counts[front.rank], type, op, front.size, request);
+  return begin_reduction(comm, block_of(comm.rank), in, counts[comm.rank], type, op, comm.size, request);
 }
 
-int LoggedCollectives::begin_scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+int LoggedCollectives::begin_scan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                   MPI_Op op, MPI_Request* request) {
   const void* const mine = out == MPI_IN_PLACE ? in : out;
-  for (int rank = front.rank + 1; rank < front.size; ++rank) MEND_TRY(send(front, mine, count, type, rank));
-  return begin_reduction(front, mine, in, count, type, op, front.rank + 1, request);
+  for (int rank = comm.rank + 1; rank < comm.size; ++rank) MEND_TRY(send(comm, mine, count, type, rank));
+  return begin_reduction(comm, mine, in, count, type, op, comm.rank + 1, request);
 }
 
-int LoggedCollectives::begin_exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+int LoggedCollectives::begin_exscan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                     MPI_Op op, MPI_Request* request) {
   const void* const mine = out == MPI_IN_PLACE ? in : out;
-  for (int rank = front.rank + 1; rank < front.size; ++rank) MEND_TRY(send(front, mine, count, type, rank));
-  return begin_reduction(front, mine, in, count, type, op, front.rank, request);
+  for (int rank = comm.rank + 1; rank < comm.size; ++rank) MEND_TRY(send(comm, mine, count, type, rank));
+  return begin_reduction(comm, mine, in, count, type, op, comm.rank, request);
 }
 
-int LoggedCollectives::begin_gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type,
+int LoggedCollectives::begin_gatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type,
                                      void* in, const int* in_counts, const int* offsets, MPI_Datatype in_type, int root,
                                      MPI_Request* request) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
-  if (front.rank != root) {
-    MEND_TRY(send(front, out, out_count, out_type, root));
-    return messages_.begin_operation(front, {}, {}, request);
+  if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
+  if (comm.rank != root) {
+    MEND_TRY(send(comm, out, out_count, out_type, root));
+    return messages_.begin_operation(comm, {}, {}, request);
   }
-  std::vector<Expected> expected = blocks_of(front, in, in_counts, offsets, in_type);
+  std::vector<Expected> expected = blocks_of(comm, in, in_counts, offsets, in_type);
   const Expected own = expected[static_cast<std::size_t>(root)];
   expected.erase(expected.begin() + root);
   if (out != MPI_IN_PLACE) MEND_TRY(copy(out, out_count, out_type, own.data, own.count, in_type));
-  return messages_.begin_operation(front, expected, {}, request);
+  return messages_.begin_operation(comm, expected, {}, request);
 }
 
-int LoggedCollectives::begin_scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets,
-                                      MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root,
-                                      MPI_Request* request) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
-  if (front.rank != root) {
+int LoggedCollectives::begin_scatterv(const VirtualComm& comm, const void* out, const int* out_counts,
+                                      const int* offsets, MPI_Datatype out_type, void* in, int in_count,
+                                      MPI_Datatype in_type, int root, MPI_Request* request) {
+  if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
+  if (comm.rank != root) {
     const Expected one{root, in, in_count, in_type};
-    return messages_.begin_operation(front, {&one, 1}, {}, request);
+    return messages_.begin_operation(comm, {&one, 1}, {}, request);
   }
-  MEND_TRY(scatter_from_root(front, out, out_counts, offsets, out_type, in, in_count, in_type));
-  return messages_.begin_operation(front, {}, {}, request);
+  MEND_TRY(scatter_from_root(comm, out, out_counts, offsets, out_type, in, in_count, in_type));
+  return messages_.begin_operation(comm, {}, {}, request);
 }
 
-int LoggedCollectives::begin_allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type,
+int LoggedCollectives::begin_allgatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type,
                                         void* in, const int* in_counts, const int* offsets, MPI_Datatype in_type,
                                         MPI_Request* request) {
-  std::vector<Expected> expected = blocks_of(front, in, in_counts, offsets, in_type);
-  const Expected own = expected[static_cast<std::size_t>(front.rank)];
-  expected.erase(expected.begin() + front.rank);
+  std::vector<Expected> expected = blocks_of(comm, in, in_counts, offsets, in_type);
+  const Expected own = expected[static_cast<std::size_t>(comm.rank)];
+  expected.erase(expected.begin() + comm.rank);
   if (out != MPI_IN_PLACE) MEND_TRY(copy(out, out_count, out_type, own.data, own.count, in_type));
-  for (int distance = 1; distance < front.size; ++distance)
-    MEND_TRY(send(front, own.data, own.count, in_type, (front.rank + distance) % front.size));
-  return messages_.begin_operation(front, expected, {}, request);
+  for (int distance = 1; distance < comm.size; ++distance)
+    MEND_TRY(send(comm, own.data, own.count, in_type, (comm.rank + distance) % comm.size));
+  return messages_.begin_operation(comm, expected, {}, request);
 }
 
 /// Sends each rank its block. The blocks are only read.
-int LoggedCollectives::send_to_all(const Front& front, const std::vector<Expected>& own) {
-  for (int distance = 0; distance < front.size; ++distance) {
-    const int rank = (front.rank + distance) % front.size;
+int LoggedCollectives::send_to_all(const VirtualComm& comm, const std::vector<Expected>& own) {
+  for (int distance = 0; distance < comm.size; ++distance) {
+    const int rank = (comm.rank + distance) % comm.size;
     const Expected& block = own[static_cast<std::size_t>(rank)];
-    MEND_TRY(send(front, block.data, block.count, block.type, rank));
+    MEND_TRY(send(comm, block.data, block.count, block.type, rank));
   }
   return MPI_SUCCESS;
 }
 
 /// The same, and begins to receive the blocks of the others.
-int LoggedCollectives::begin_exchange(const Front& front, const std::vector<Expected>& own,
+int LoggedCollectives::begin_exchange(const VirtualComm& comm, const std::vector<Expected>& own,
                                       const std::vector<Expected>& expected, MPI_Request* request) {
-  MEND_TRY(send_to_all(front, own));
-  return messages_.begin_operation(front, expected, {}, request);
+  MEND_TRY(send_to_all(comm, own));
+  return messages_.begin_operation(comm, expected, {}, request);
 }
 
-int LoggedCollectives::begin_alltoallv(const Front& front, const void* out, const int* out_counts,
+int LoggedCollectives::begin_alltoallv(const VirtualComm& comm, const void* out, const int* out_counts,
                                        const int* out_offsets, MPI_Datatype out_type, void* in, const int* in_counts,
                                        const int* in_offsets, MPI_Datatype in_type, MPI_Request* request) {
-  const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_type);
-  if (out == MPI_IN_PLACE) return begin_exchange(front, expected, expected, request);
-  return begin_exchange(front, blocks_of(front, const_cast<void*>(out), out_counts, out_offsets, out_type), expected,
+  const std::vector<Expected> expected = blocks_of(comm, in, in_counts, in_offsets, in_type);
+  if (out == MPI_IN_PLACE) return begin_exchange(comm, expected, expected, request);
+  return begin_exchange(comm, blocks_of(comm, const_cast<void*>(out), out_counts, out_offsets, out_type), expected,
                         request);
 }
 
-int LoggedCollectives::begin_alltoallw(const Front& front, const void* out, const int* out_counts,
+int LoggedCollectives::begin_alltoallw(const VirtualComm& comm, const void* out, const int* out_counts,
                                        const int* out_offsets, const MPI_Datatype* out_types, void* in,
                                        const int* in_counts, const int* in_offsets, const MPI_Datatype* in_types,
                                        MPI_Request* request) {
-  const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_types);
-  if (out == MPI_IN_PLACE) return begin_exchange(front, expected, expected, request);
-  return begin_exchange(front, blocks_of(front, const_cast<void*>(out), out_counts, out_offsets, out_types), expected,
+  const std::vector<Expected> expected = blocks_of(comm, in, in_counts, in_offsets, in_types);
+  if (out == MPI_IN_PLACE) return begin_exchange(comm, expected, expected, request);
+  return begin_exchange(comm, blocks_of(comm, const_cast<void*>(out), out_counts, out_offsets, out_types), expected,
                         request);
 }
 
-int LoggedCollectives::alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
-                                 const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
-                                 const MPI_Datatype* in_types) {
+int LoggedCollectives::alltoallw(const VirtualComm& comm, const void* out, const int* out_counts,
+                                 const int* out_offsets, const MPI_Datatype* out_types, void* in, const int* in_counts,
+                                 const int* in_offsets, const MPI_Datatype* in_types) {
   // Not by a request: if the call is interrupted and made again, it would leave out what a request has received.
-  const std::vector<Expected> expected = blocks_of(front, in, in_counts, in_offsets, in_types);
+  const std::vector<Expected> expected = blocks_of(comm, in, in_counts, in_offsets, in_types);
   if (out == MPI_IN_PLACE) {
-    MEND_TRY(send_to_all(front, expected));
+    MEND_TRY(send_to_all(comm, expected));
   } else {
-    MEND_TRY(send_to_all(front, blocks_of(front, const_cast<void*>(out), out_counts, out_offsets, out_types)));
+    MEND_TRY(send_to_all(comm, blocks_of(comm, const_cast<void*>(out), out_counts, out_offsets, out_types)));
   }
-  for (int distance = 0; distance < front.size; ++distance) {
-    const int rank = (front.rank - distance + front.size) % front.size;
+  for (int distance = 0; distance < comm.size; ++distance) {
+    const int rank = (comm.rank - distance + comm.size) % comm.size;
     const Expected& block = expected[static_cast<std::size_t>(rank)];
-    MEND_TRY(receive(front, block.data, block.count, block.type, rank));
+    MEND_TRY(receive(comm, block.data, block.count, block.type, rank));
   }
   return MPI_SUCCESS;
 }

@@ -14,8 +14,8 @@ namespace {
 /// The number of bytes from which values are reduced in blocks.
 constexpr long long least_in_blocks = 32LL * 1024;
 
-bool is_large(const Front& front, int count, MPI_Datatype type) {
-  return count >= front.size && bytes_of(count, type) >= least_in_blocks;
+bool is_large(const VirtualComm& comm, int count, MPI_Datatype type) {
+  return count >= comm.size && bytes_of(count, type) >= least_in_blocks;
 }
 
 }  // namespace
@@ -45,87 +45,87 @@ class LoggedCollectives::Values {
 #define MEND_TRY(call) \
   if (const int code = (call); code != MPI_SUCCESS) return code
 
-int LoggedCollectives::send(const Front& front, const void* data, int count, MPI_Datatype type, int to) {
-  return messages_.send(front, Traffic::collectives, data, count, type, to, front.collectives_tag,
+int LoggedCollectives::send(const VirtualComm& comm, const void* data, int count, MPI_Datatype type, int to) {
+  return messages_.send(comm, Traffic::collectives, data, count, type, to, comm.collectives_tag,
                         LoggedMessages::SendEnds::at_once);
 }
 
-int LoggedCollectives::receive(const Front& front, void* data, int count, MPI_Datatype type, int from) {
-  return messages_.receive(front, Traffic::collectives, data, count, type, from, front.collectives_tag,
+int LoggedCollectives::receive(const VirtualComm& comm, void* data, int count, MPI_Datatype type, int from) {
+  return messages_.receive(comm, Traffic::collectives, data, count, type, from, comm.collectives_tag,
                            MPI_STATUS_IGNORE);
 }
 
-int LoggedCollectives::barrier(const Front& front) {
-  for (int distance = 1; distance < front.size; distance *= 2) {
-    MEND_TRY(send(front, nullptr, 0, MPI_BYTE, (front.rank + distance) % front.size));
-    MEND_TRY(receive(front, nullptr, 0, MPI_BYTE, (front.rank - distance + front.size) % front.size));
+int LoggedCollectives::barrier(const VirtualComm& comm) {
+  for (int distance = 1; distance < comm.size; distance *= 2) {
+    MEND_TRY(send(comm, nullptr, 0, MPI_BYTE, (comm.rank + distance) % comm.size));
+    MEND_TRY(receive(comm, nullptr, 0, MPI_BYTE, (comm.rank - distance + comm.size) % comm.size));
   }
   return MPI_SUCCESS;
 }
 
-int LoggedCollectives::bcast(const Front& front, void* data, int count, MPI_Datatype type, int root) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
-  const int place = (front.rank - root + front.size) % front.size;
-  const auto rank_at = [&](int one) { return (one + root) % front.size; };
+int LoggedCollectives::bcast(const VirtualComm& comm, void* data, int count, MPI_Datatype type, int root) {
+  if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
+  const int place = (comm.rank - root + comm.size) % comm.size;
+  const auto rank_at = [&](int one) { return (one + root) % comm.size; };
   int distance = 1;
-  for (; distance < front.size; distance *= 2) {
+  for (; distance < comm.size; distance *= 2) {
     if ((place & distance) == 0) continue;
-    MEND_TRY(receive(front, data, count, type, rank_at(place - distance)));
+    MEND_TRY(receive(comm, data, count, type, rank_at(place - distance)));
     break;
   }
   for (distance /= 2; distance > 0; distance /= 2) {
-    if (place + distance < front.size) MEND_TRY(send(front, data, count, type, rank_at(place + distance)));
+    if (place + distance < comm.size) MEND_TRY(send(comm, data, count, type, rank_at(place + distance)));
   }
   return MPI_SUCCESS;
 }
 
-int LoggedCollectives::reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
-                              int root) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
+int LoggedCollectives::reduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
+                              MPI_Op op, int root) {
+  if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
   const void* const mine = out == MPI_IN_PLACE ? in : out;
-  if (is_large(front, count, type)) {
-    const Blocks blocks = Blocks::of(count, front.size);
-    const int length = blocks.counts[static_cast<std::size_t>(front.rank)];
+  if (is_large(comm, count, type)) {
+    const Blocks blocks = Blocks::of(count, comm.size);
+    const int length = blocks.counts[static_cast<std::size_t>(comm.rank)];
     Values sum(scratch_[0], length, type);
     Values other(scratch_[1], length, type);
-    MEND_TRY(reduce_block(front, mine, blocks, type, op, sum, other));
-    return gatherv(front, sum.data(), length, type, in, blocks.counts.data(), blocks.offsets.data(), type, root);
+    MEND_TRY(reduce_block(comm, mine, blocks, type, op, sum, other));
+    return gatherv(comm, sum.data(), length, type, in, blocks.counts.data(), blocks.offsets.data(), type, root);
   }
   int commutes = 1;
   MEND_TRY(PMPI_Op_commutative(op, &commutes));
-  return commutes == 0 ? reduce_in_order(front, mine, in, count, type, op, root)
-                       : reduce_by_tree(front, mine, in, count, type, op, root);
+  return commutes == 0 ? reduce_in_order(comm, mine, in, count, type, op, root)
+                       : reduce_by_tree(comm, mine, in, count, type, op, root);
 }
 
-int LoggedCollectives::reduce_in_order(const Front& front, const void* mine, void* in, int count, MPI_Datatype type,
-                                       MPI_Op op, int root) {
-  if (front.rank != root) return send(front, mine, count, type, root);
+int LoggedCollectives::reduce_in_order(const VirtualComm& comm, const void* mine, void* in, int count,
+                                       MPI_Datatype type, MPI_Op op, int root) {
+  if (comm.rank != root) return send(comm, mine, count, type, root);
   Values sum(scratch_[0], count, type);
   Values other(scratch_[1], count, type);
   // From the last rank to the first: Reduce_local puts its first operand before the second.
-  for (int rank = front.size - 1; rank >= 0; --rank) {
-    Values& into = rank == front.size - 1 ? sum : other;
+  for (int rank = comm.size - 1; rank >= 0; --rank) {
+    Values& into = rank == comm.size - 1 ? sum : other;
     if (rank == root) {
       MEND_TRY(into.copy_of(mine));
     } else {
-      MEND_TRY(receive(front, into.data(), count, type, rank));
+      MEND_TRY(receive(comm, into.data(), count, type, rank));
     }
-    if (rank != front.size - 1) MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
+    if (rank != comm.size - 1) MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
   }
   return sum.copy_to(in);
 }
 
-int LoggedCollectives::reduce_by_tree(const Front& front, const void* mine, void* in, int count, MPI_Datatype type,
+int LoggedCollectives::reduce_by_tree(const VirtualComm& comm, const void* mine, void* in, int count, MPI_Datatype type,
                                       MPI_Op op, int root) {
   Values sum(scratch_[0], count, type);
   Values other(scratch_[1], count, type);
-  const int place = (front.rank - root + front.size) % front.size;
-  const auto rank_at = [&](int one) { return (one + root) % front.size; };
+  const int place = (comm.rank - root + comm.size) % comm.size;
+  const auto rank_at = [&](int one) { return (one + root) % comm.size; };
   MEND_TRY(sum.copy_of(mine));
-  for (int distance = 1; distance < front.size; distance *= 2) {
-    if ((place & distance) != 0) return send(front, sum.data(), count, type, rank_at(place - distance));
-    if (place + distance >= front.size) continue;
-    MEND_TRY(receive(front, other.data(), count, type, rank_at(place + distance)));
+  for (int distance = 1; distance < comm.size; distance *= 2) {
+    if ((place & distance) != 0) return send(comm, sum.data(), count, type, rank_at(place - distance));
+    if (place + distance >= comm.size) continue;
+    MEND_TRY(receive(comm, other.data(), count, type, rank_at(place + distance)));
     MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
   }
   return sum.copy_to(in);
@@ -133,110 +133,113 @@ int LoggedCollectives::reduce_by_tree(const Front& front, const void* mine, void
 
 /// Each rank sends every other rank the block of that rank, and reduces its own block in `sum`, from the last rank's to
 /// the first's: Reduce_local puts its first operand before the second.
-int LoggedCollectives::reduce_block(const Front& front, const void* mine, const Blocks& blocks, MPI_Datatype type,
+int LoggedCollectives::reduce_block(const VirtualComm& comm, const void* mine, const Blocks& blocks, MPI_Datatype type,
                                     MPI_Op op, Values& sum, Values& other) {
   const auto block_of = [&](int rank) { return at(mine, blocks.offsets[static_cast<std::size_t>(rank)], type); };
   const auto count_of = [&](int rank) { return blocks.counts[static_cast<std::size_t>(rank)]; };
-  for (int distance = 1; distance < front.size; ++distance) {
-    const int rank = (front.rank + distance) % front.size;
-    MEND_TRY(send(front, block_of(rank), count_of(rank), type, rank));
+  for (int distance = 1; distance < comm.size; ++distance) {
+    const int rank = (comm.rank + distance) % comm.size;
+    MEND_TRY(send(comm, block_of(rank), count_of(rank), type, rank));
   }
-  const int count = count_of(front.rank);
-  for (int rank = front.size - 1; rank >= 0; --rank) {
-    Values& into = rank == front.size - 1 ? sum : other;
-    if (rank == front.rank) {
+  const int count = count_of(comm.rank);
+  for (int rank = comm.size - 1; rank >= 0; --rank) {
+    Values& into = rank == comm.size - 1 ? sum : other;
+    if (rank == comm.rank) {
       MEND_TRY(into.copy_of(block_of(rank)));
     } else {
-      MEND_TRY(receive(front, into.data(), count, type, rank));
+      MEND_TRY(receive(comm, into.data(), count, type, rank));
     }
-    if (rank != front.size - 1) MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
+    if (rank != comm.size - 1) MEND_TRY(PMPI_Reduce_local(other.data(), sum.data(), count, type, op));
   }
   return MPI_SUCCESS;
 }
 
-int LoggedCollectives::allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type,
+int LoggedCollectives::allreduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                  MPI_Op op) {
-  if (!is_large(front, count, type)) {
+  if (!is_large(comm, count, type)) {
     if (out != MPI_IN_PLACE) MEND_TRY(copy(out, count, type, in, count, type));
-    return reduce_by_doubling(front, in, count, type, op);
+    return reduce_by_doubling(comm, in, count, type, op);
   }
-  const Blocks blocks = Blocks::of(count, front.size);
-  const auto self = static_cast<std::size_t>(front.rank);
+  const Blocks blocks = Blocks::of(count, comm.size);
+  const auto self = static_cast<std::size_t>(comm.rank);
   Values sum(scratch_[0], blocks.counts[self], type);
   Values other(scratch_[1], blocks.counts[self], type);
-  MEND_TRY(reduce_block(front, out == MPI_IN_PLACE ? in : out, blocks, type, op, sum, other));
+  MEND_TRY(reduce_block(comm, out == MPI_IN_PLACE ? in : out, blocks, type, op, sum, other));
   MEND_TRY(sum.copy_to(at(in, blocks.offsets[self], type)));
-  return allgatherv(front, MPI_IN_PLACE, 0, type, in, blocks.counts.data(), blocks.offsets.data(), type);
+  return allgatherv(comm, MPI_IN_PLACE, 0, type, in, blocks.counts.data(), blocks.offsets.data(), type);
 }
 
 /// Neighbours form pairs until the number of places is a power of two. Then places exchange their values, at twice the
 /// distance each time. A place always has the values of adjacent ranks, and the lower ranks' come first, so both sides
 /// of an exchange compute the same bits.
-int LoggedCollectives::reduce_by_doubling(const Front& front, void* values, int count, MPI_Datatype type, MPI_Op op) {
-  const int places = static_cast<int>(std::bit_floor(static_cast<unsigned>(front.size)));
-  const int pairs = front.size - places;
-  const bool is_paired = front.rank < 2 * pairs;
+int LoggedCollectives::reduce_by_doubling(const VirtualComm& comm, void* values, int count, MPI_Datatype type,
+                                          MPI_Op op) {
+  const int places = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size)));
+  const int pairs = comm.size - places;
+  const bool is_paired = comm.rank < 2 * pairs;
   Values other(scratch_[0], count, type);
-  if (is_paired && front.rank % 2 == 0) {
-    MEND_TRY(send(front, values, count, type, front.rank + 1));
-    return receive(front, values, count, type, front.rank + 1);
+  if (is_paired && comm.rank % 2 == 0) {
+    MEND_TRY(send(comm, values, count, type, comm.rank + 1));
+    return receive(comm, values, count, type, comm.rank + 1);
   }
   if (is_paired) {
-    MEND_TRY(receive(front, other.data(), count, type, front.rank - 1));
+    MEND_TRY(receive(comm, other.data(), count, type, comm.rank - 1));
     MEND_TRY(PMPI_Reduce_local(other.data(), values, count, type, op));
   }
-  const int place = is_paired ? front.rank / 2 : front.rank - pairs;
+  const int place = is_paired ? comm.rank / 2 : comm.rank - pairs;
   void* sum = values;
   void* theirs = other.data();
   for (int distance = 1; distance < places; distance *= 2) {
     const int peer_place = place ^ distance;
     const int peer = peer_place < pairs ? 2 * peer_place + 1 : peer_place + pairs;
-    MEND_TRY(send(front, sum, count, type, peer));
-    MEND_TRY(receive(front, theirs, count, type, peer));
-    if (peer > front.rank) std::swap(sum, theirs);
+    MEND_TRY(send(comm, sum, count, type, peer));
+    MEND_TRY(receive(comm, theirs, count, type, peer));
+    if (peer > comm.rank) std::swap(sum, theirs);
     MEND_TRY(PMPI_Reduce_local(theirs, sum, count, type, op));
   }
   if (sum != values) MEND_TRY(copy(sum, count, type, values, count, type));
-  return is_paired ? send(front, values, count, type, front.rank - 1) : MPI_SUCCESS;
+  return is_paired ? send(comm, values, count, type, comm.rank - 1) : MPI_SUCCESS;
 }
 
-int LoggedCollectives::reduce_scatter(const Front& front, const void* out, void* in, const int* counts,
+int LoggedCollectives::reduce_scatter(const VirtualComm& comm, const void* out, void* in, const int* counts,
                                       MPI_Datatype type, MPI_Op op) {
-  const Blocks blocks(std::vector<int>(counts, counts + front.size));
-  Values sum(scratch_[0], counts[front.rank], type);
-  Values other(scratch_[1], counts[front.rank], type);
-  MEND_TRY(reduce_block(front, out == MPI_IN_PLACE ? in : out, blocks, type, op, sum, other));
+  const Blocks blocks(std::vector<int>(counts, counts + comm.size));
+  Values sum(scratch_[0], counts[comm.rank], type);
+  Values other(scratch_[1], counts[comm.rank], type);
+  MEND_TRY(reduce_block(comm, out == MPI_IN_PLACE ? in : out, blocks, type, op, sum, other));
   return sum.copy_to(in);
 }
 
-int LoggedCollectives::scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op) {
+int LoggedCollectives::scan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
+                            MPI_Op op) {
   if (out != MPI_IN_PLACE) MEND_TRY(copy(out, count, type, in, count, type));
-  if (front.rank > 0) {
+  if (comm.rank > 0) {
     Values before(scratch_[0], count, type);
-    MEND_TRY(receive(front, before.data(), count, type, front.rank - 1));
+    MEND_TRY(receive(comm, before.data(), count, type, comm.rank - 1));
     MEND_TRY(PMPI_Reduce_local(before.data(), in, count, type, op));
   }
-  return front.rank + 1 < front.size ? send(front, in, count, type, front.rank + 1) : MPI_SUCCESS;
+  return comm.rank + 1 < comm.size ? send(comm, in, count, type, comm.rank + 1) : MPI_SUCCESS;
 }
 
-int LoggedCollectives::exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op) {
+int LoggedCollectives::exscan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
+                              MPI_Op op) {
   Values sum(scratch_[0], count, type);
   MEND_TRY(sum.copy_of(out == MPI_IN_PLACE ? in : out));
-  if (front.rank > 0) {
-    MEND_TRY(receive(front, in, count, type, front.rank - 1));
+  if (comm.rank > 0) {
+    MEND_TRY(receive(comm, in, count, type, comm.rank - 1));
     MEND_TRY(PMPI_Reduce_local(in, sum.data(), count, type, op));
   }
-  return front.rank + 1 < front.size ? send(front, sum.data(), count, type, front.rank + 1) : MPI_SUCCESS;
+  return comm.rank + 1 < comm.size ? send(comm, sum.data(), count, type, comm.rank + 1) : MPI_SUCCESS;
 }
 
-int LoggedCollectives::gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+int LoggedCollectives::gatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
                                const int* in_counts, const int* offsets, MPI_Datatype in_type, int root) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
-  if (front.rank != root) return send(front, out, out_count, out_type, root);
-  for (int rank = 0; rank < front.size; ++rank) {
+  if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
+  if (comm.rank != root) return send(comm, out, out_count, out_type, root);
+  for (int rank = 0; rank < comm.size; ++rank) {
     void* const place = at(in, offsets[rank], in_type);
     if (rank != root) {
-      MEND_TRY(receive(front, place, in_counts[rank], in_type, rank));
+      MEND_TRY(receive(comm, place, in_counts[rank], in_type, rank));
     } else if (out != MPI_IN_PLACE) {
       MEND_TRY(copy(out, out_count, out_type, place, in_counts[rank], in_type));
     }
@@ -245,12 +248,13 @@ int LoggedCollectives::gatherv(const Front& front, const void* out, int out_coun
 }
 
 /// Sends the others their blocks, and copies the block of this rank, which is the root.
-int LoggedCollectives::scatter_from_root(const Front& front, const void* out, const int* out_counts, const int* offsets,
-                                         MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type) {
-  for (int rank = 0; rank < front.size; ++rank) {
+int LoggedCollectives::scatter_from_root(const VirtualComm& comm, const void* out, const int* out_counts,
+                                         const int* offsets, MPI_Datatype out_type, void* in, int in_count,
+                                         MPI_Datatype in_type) {
+  for (int rank = 0; rank < comm.size; ++rank) {
     const void* const place = at(out, offsets[rank], out_type);
-    if (rank != front.rank) {
-      MEND_TRY(send(front, place, out_counts[rank], out_type, rank));
+    if (rank != comm.rank) {
+      MEND_TRY(send(comm, place, out_counts[rank], out_type, rank));
     } else if (in != MPI_IN_PLACE) {
       MEND_TRY(copy(place, out_counts[rank], out_type, in, in_count, in_type));
     }
@@ -258,42 +262,42 @@ int LoggedCollectives::scatter_from_root(const Front& front, const void* out, co
   return MPI_SUCCESS;
 }
 
-int LoggedCollectives::scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets,
+int LoggedCollectives::scatterv(const VirtualComm& comm, const void* out, const int* out_counts, const int* offsets,
                                 MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root) {
-  if (root < 0 || root >= front.size) return MPI_ERR_ROOT;
-  if (front.rank != root) return receive(front, in, in_count, in_type, root);
-  return scatter_from_root(front, out, out_counts, offsets, out_type, in, in_count, in_type);
+  if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
+  if (comm.rank != root) return receive(comm, in, in_count, in_type, root);
+  return scatter_from_root(comm, out, out_counts, offsets, out_type, in, in_count, in_type);
 }
 
-int LoggedCollectives::allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
-                                  const int* in_counts, const int* offsets, MPI_Datatype in_type) {
-  void* const mine = at(in, offsets[front.rank], in_type);
-  const int count = in_counts[front.rank];
+int LoggedCollectives::allgatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type,
+                                  void* in, const int* in_counts, const int* offsets, MPI_Datatype in_type) {
+  void* const mine = at(in, offsets[comm.rank], in_type);
+  const int count = in_counts[comm.rank];
   if (out != MPI_IN_PLACE) MEND_TRY(copy(out, out_count, out_type, mine, count, in_type));
-  for (int distance = 1; distance < front.size; ++distance)
-    MEND_TRY(send(front, mine, count, in_type, (front.rank + distance) % front.size));
-  for (int distance = 1; distance < front.size; ++distance) {
-    const int rank = (front.rank - distance + front.size) % front.size;
-    MEND_TRY(receive(front, at(in, offsets[rank], in_type), in_counts[rank], in_type, rank));
+  for (int distance = 1; distance < comm.size; ++distance)
+    MEND_TRY(send(comm, mine, count, in_type, (comm.rank + distance) % comm.size));
+  for (int distance = 1; distance < comm.size; ++distance) {
+    const int rank = (comm.rank - distance + comm.size) % comm.size;
+    MEND_TRY(receive(comm, at(in, offsets[rank], in_type), in_counts[rank], in_type, rank));
   }
   return MPI_SUCCESS;
 }
 
-int LoggedCollectives::alltoallv(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
-                                 MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets,
-                                 MPI_Datatype in_type) {
+int LoggedCollectives::alltoallv(const VirtualComm& comm, const void* out, const int* out_counts,
+                                 const int* out_offsets, MPI_Datatype out_type, void* in, const int* in_counts,
+                                 const int* in_offsets, MPI_Datatype in_type) {
   const bool is_in_place = out == MPI_IN_PLACE;
   const void* const from = is_in_place ? in : out;
   const int* const counts = is_in_place ? in_counts : out_counts;
   const int* const offsets = is_in_place ? in_offsets : out_offsets;
   const MPI_Datatype type = is_in_place ? in_type : out_type;
-  for (int distance = 0; distance < front.size; ++distance) {
-    const int rank = (front.rank + distance) % front.size;
-    MEND_TRY(send(front, at(from, offsets[rank], type), counts[rank], type, rank));
+  for (int distance = 0; distance < comm.size; ++distance) {
+    const int rank = (comm.rank + distance) % comm.size;
+    MEND_TRY(send(comm, at(from, offsets[rank], type), counts[rank], type, rank));
   }
-  for (int distance = 0; distance < front.size; ++distance) {
-    const int rank = (front.rank - distance + front.size) % front.size;
-    MEND_TRY(receive(front, at(in, in_offsets[rank], in_type), in_counts[rank], in_type, rank));
+  for (int distance = 0; distance < comm.size; ++distance) {
+    const int rank = (comm.rank - distance + comm.size) % comm.size;
+    MEND_TRY(receive(comm, at(in, in_offsets[rank], in_type), in_counts[rank], in_type, rank));
   }
   return MPI_SUCCESS;
 }

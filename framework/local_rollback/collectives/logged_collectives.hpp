@@ -28,54 +28,55 @@ class LoggedCollectives {
   explicit LoggedCollectives(LoggedMessages& messages) : messages_(messages) {}
 
   // The same as MPI's calls, whose codes they return. They throw like the calls of LoggedMessages.
-  int barrier(const Front& front);
-  int bcast(const Front& front, void* data, int count, MPI_Datatype type, int root);
-  int reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
-  int allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
-  int reduce_scatter(const Front& front, const void* out, void* in, const int* counts, MPI_Datatype type, MPI_Op op);
-  int scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
-  int exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
-  int gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in, const int* in_counts,
-              const int* offsets, MPI_Datatype in_type, int root);
-  int scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets, MPI_Datatype out_type,
-               void* in, int in_count, MPI_Datatype in_type, int root);
-  int allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+  int barrier(const VirtualComm& comm);
+  int bcast(const VirtualComm& comm, void* data, int count, MPI_Datatype type, int root);
+  int reduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
+  int allreduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int reduce_scatter(const VirtualComm& comm, const void* out, void* in, const int* counts, MPI_Datatype type,
+                     MPI_Op op);
+  int scan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int exscan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
+  int gatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
+              const int* in_counts, const int* offsets, MPI_Datatype in_type, int root);
+  int scatterv(const VirtualComm& comm, const void* out, const int* out_counts, const int* offsets,
+               MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root);
+  int allgatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
                  const int* in_counts, const int* offsets, MPI_Datatype in_type);
-  int alltoallv(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+  int alltoallv(const VirtualComm& comm, const void* out, const int* out_counts, const int* out_offsets,
                 MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets, MPI_Datatype in_type);
-  int alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+  int alltoallw(const VirtualComm& comm, const void* out, const int* out_counts, const int* out_offsets,
                 const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
                 const MPI_Datatype* in_types);
 
-  /// Neighbourhood collectives: sends `out`, a block for each destination of `front`, and receives `in`, a block from
+  /// Neighbourhood collectives: sends `out`, a block for each destination of `comm`, and receives `in`, a block from
   /// each source. The peers of `out` and `in` are not used. If `request` is not null, the call does not block.
-  int exchange_with_neighbours(const Front& front, std::vector<LoggedMessages::Expected> out,
+  int exchange_with_neighbours(const VirtualComm& comm, std::vector<LoggedMessages::Expected> out,
                                std::vector<LoggedMessages::Expected> in, MPI_Request* request);
 
   // The same as MPI's non-blocking calls.
-  int begin_barrier(const Front& front, MPI_Request* request);
-  int begin_bcast(const Front& front, void* data, int count, MPI_Datatype type, int root, MPI_Request* request);
-  int begin_reduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root,
-                   MPI_Request* request);
-  int begin_allreduce(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+  int begin_barrier(const VirtualComm& comm, MPI_Request* request);
+  int begin_bcast(const VirtualComm& comm, void* data, int count, MPI_Datatype type, int root, MPI_Request* request);
+  int begin_reduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                   int root, MPI_Request* request);
+  int begin_allreduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
                       MPI_Request* request);
-  int begin_reduce_scatter(const Front& front, const void* out, void* in, const int* counts, MPI_Datatype type,
+  int begin_reduce_scatter(const VirtualComm& comm, const void* out, void* in, const int* counts, MPI_Datatype type,
                            MPI_Op op, MPI_Request* request);
-  int begin_scan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+  int begin_scan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
                  MPI_Request* request);
-  int begin_exscan(const Front& front, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+  int begin_exscan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Request* request);
-  int begin_gatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+  int begin_gatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
                     const int* in_counts, const int* offsets, MPI_Datatype in_type, int root, MPI_Request* request);
-  int begin_scatterv(const Front& front, const void* out, const int* out_counts, const int* offsets,
+  int begin_scatterv(const VirtualComm& comm, const void* out, const int* out_counts, const int* offsets,
                      MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root,
                      MPI_Request* request);
-  int begin_allgatherv(const Front& front, const void* out, int out_count, MPI_Datatype out_type, void* in,
+  int begin_allgatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
                        const int* in_counts, const int* offsets, MPI_Datatype in_type, MPI_Request* request);
-  int begin_alltoallv(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+  int begin_alltoallv(const VirtualComm& comm, const void* out, const int* out_counts, const int* out_offsets,
                       MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets,
                       MPI_Datatype in_type, MPI_Request* request);
-  int begin_alltoallw(const Front& front, const void* out, const int* out_counts, const int* out_offsets,
+  int begin_alltoallw(const VirtualComm& comm, const void* out, const int* out_counts, const int* out_offsets,
                       const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
                       const MPI_Datatype* in_types, MPI_Request* request);
 
@@ -88,21 +89,22 @@ class LoggedCollectives {
     std::size_t size = 0;
   };
 
-  int reduce_by_tree(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op, int root);
-  int reduce_in_order(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op,
+  int reduce_by_tree(const VirtualComm& comm, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op,
+                     int root);
+  int reduce_in_order(const VirtualComm& comm, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op,
                       int root);
-  int reduce_by_doubling(const Front& front, void* values, int count, MPI_Datatype type, MPI_Op op);
-  int reduce_block(const Front& front, const void* mine, const Blocks& blocks, MPI_Datatype type, MPI_Op op,
+  int reduce_by_doubling(const VirtualComm& comm, void* values, int count, MPI_Datatype type, MPI_Op op);
+  int reduce_block(const VirtualComm& comm, const void* mine, const Blocks& blocks, MPI_Datatype type, MPI_Op op,
                    Values& sum, Values& other);
-  int begin_reduction(const Front& front, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op, int end,
-                      MPI_Request* request);
-  int send_to_all(const Front& front, const std::vector<LoggedMessages::Expected>& own);
-  int begin_exchange(const Front& front, const std::vector<LoggedMessages::Expected>& own,
+  int begin_reduction(const VirtualComm& comm, const void* mine, void* in, int count, MPI_Datatype type, MPI_Op op,
+                      int end, MPI_Request* request);
+  int send_to_all(const VirtualComm& comm, const std::vector<LoggedMessages::Expected>& own);
+  int begin_exchange(const VirtualComm& comm, const std::vector<LoggedMessages::Expected>& own,
                      const std::vector<LoggedMessages::Expected>& expected, MPI_Request* request);
-  int scatter_from_root(const Front& front, const void* out, const int* out_counts, const int* offsets,
+  int scatter_from_root(const VirtualComm& comm, const void* out, const int* out_counts, const int* offsets,
                         MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type);
-  int send(const Front& front, const void* data, int count, MPI_Datatype type, int to);
-  int receive(const Front& front, void* data, int count, MPI_Datatype type, int from);
+  int send(const VirtualComm& comm, const void* data, int count, MPI_Datatype type, int to);
+  int receive(const VirtualComm& comm, void* data, int count, MPI_Datatype type, int from);
 
   LoggedMessages& messages_;
   std::array<Scratch, 2> scratch_;

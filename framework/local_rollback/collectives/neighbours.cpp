@@ -60,36 +60,36 @@ std::vector<Expected> in_order_of_sending(std::vector<Expected> in, bool is_cart
 
 }  // namespace
 
-int find_neighbours(const Front& front, Neighbours& neighbours) {
+int find_neighbours(const VirtualComm& virtual_comm, Neighbours& neighbours) {
   return quietly([&] {
-    const MPI_Comm comm = front.handle.get();
+    const MPI_Comm comm = virtual_comm.handle.get();
     int kind = MPI_UNDEFINED;
     if (const int code = PMPI_Topo_test(comm, &kind); code != MPI_SUCCESS) return code;
     switch (kind) {
       case MPI_CART: return find_in_grid(comm, neighbours);
-      case MPI_GRAPH: return find_in_graph(comm, front.rank, neighbours);
+      case MPI_GRAPH: return find_in_graph(comm, virtual_comm.rank, neighbours);
       case MPI_DIST_GRAPH: return find_in_distributed_graph(comm, neighbours);
       default: return MPI_ERR_TOPOLOGY;
     }
   });
 }
 
-int LoggedCollectives::exchange_with_neighbours(const Front& front, std::vector<Expected> out, std::vector<Expected> in,
-                                                MPI_Request* request) {
+int LoggedCollectives::exchange_with_neighbours(const VirtualComm& comm, std::vector<Expected> out,
+                                                std::vector<Expected> in, MPI_Request* request) {
   Neighbours neighbours;
-  if (const int code = find_neighbours(front, neighbours); code != MPI_SUCCESS) return code;
+  if (const int code = find_neighbours(comm, neighbours); code != MPI_SUCCESS) return code;
   for (std::size_t i = 0; i < in.size(); ++i) in[i].from = neighbours.sources[i];
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Expected& block = out[i];
     const int to = neighbours.destinations[i];
     if (to == MPI_PROC_NULL) continue;
-    if (const int code = send(front, block.data, block.count, block.type, to); code != MPI_SUCCESS) return code;
+    if (const int code = send(comm, block.data, block.count, block.type, to); code != MPI_SUCCESS) return code;
   }
   in = in_order_of_sending(std::move(in), neighbours.are_cartesian);
   std::erase_if(in, [](const Expected& one) { return one.from == MPI_PROC_NULL; });
-  if (request != nullptr) return messages_.begin_operation(front, in, {}, request);
+  if (request != nullptr) return messages_.begin_operation(comm, in, {}, request);
   for (const Expected& one : in)
-    if (const int code = receive(front, one.data, one.count, one.type, one.from); code != MPI_SUCCESS) return code;
+    if (const int code = receive(comm, one.data, one.count, one.type, one.from); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framework/local_rollback/front.hpp"
+#include "framework/local_rollback/virtual_comm.hpp"
 
 #include <mpi.h>
 
@@ -16,7 +16,7 @@ struct Neighbours {
   bool are_cartesian = false;
 };
 
-/// Sets `neighbours`. Returns MPI's code: MPI_ERR_TOPOLOGY if `front` has none. Local.
-int find_neighbours(const Front& front, Neighbours& neighbours);
+/// Sets `neighbours`. Returns MPI's code: MPI_ERR_TOPOLOGY if `virtual_comm` has none. Local.
+int find_neighbours(const VirtualComm& virtual_comm, Neighbours& neighbours);
 
 }  // namespace mend

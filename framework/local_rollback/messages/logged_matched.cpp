@@ -19,9 +19,10 @@ LoggedMessages::~LoggedMessages() {
   }
 }
 
-int LoggedMessages::match(const Front& front, int from, int tag, int* flag, MPI_Message* message, MPI_Status* status) {
+int LoggedMessages::match(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Message* message,
+                          MPI_Status* status) {
   MPI_Status found{};
-  if (const int code = probe(front, from, tag, flag, &found); code != MPI_SUCCESS) return code;
+  if (const int code = probe(virtual_comm, from, tag, flag, &found); code != MPI_SUCCESS) return code;
   if (flag != nullptr && *flag == 0) return MPI_SUCCESS;
   if (from == MPI_PROC_NULL) {
     *message = MPI_MESSAGE_NO_PROC;
@@ -30,9 +31,9 @@ int LoggedMessages::match(const Front& front, int from, int tag, int* flag, MPI_
   }
   int size = 0;
   PMPI_Get_elements(&found, MPI_BYTE, &size);
-  Matched made{&front, std::vector<std::byte>(static_cast<std::size_t>(size)), MPI_REQUEST_NULL, found};
+  Matched made{&virtual_comm, std::vector<std::byte>(static_cast<std::size_t>(size)), MPI_REQUEST_NULL, found};
   // The message is the next one of its channel, even if a failure comes in between.
-  if (const int code = receive(front, Traffic::messages, made.bytes.data(), size, MPI_PACKED, found.MPI_SOURCE,
+  if (const int code = receive(virtual_comm, Traffic::messages, made.bytes.data(), size, MPI_PACKED, found.MPI_SOURCE,
                                found.MPI_TAG, &made.status);
       code != MPI_SUCCESS)
     return code;
@@ -65,7 +66,7 @@ int LoggedMessages::receive_matched(void* data, int count, MPI_Datatype type, MP
 int LoggedMessages::begin_receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message,
                                           MPI_Request* request) {
   Receive& receive =
-      receives_.emplace_back(Receive{matched_.at(*message).front, data, count, nullptr, MPI_PROC_NULL, 0});
+      receives_.emplace_back(Receive{matched_.at(*message).virtual_comm, data, count, nullptr, MPI_PROC_NULL, 0});
   int code = receive_matched(data, count, type, message, &receive.status);
   if (code == MPI_SUCCESS) code = PMPI_Grequest_start(&fill_status, &let_go, &ignore_cancel, &receive, &receive.handle);
   if (code != MPI_SUCCESS) {

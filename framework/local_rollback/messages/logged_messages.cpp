@@ -33,13 +33,15 @@ void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::sp
 /// A rank that rolls back may ask in vain for a message from any source this often, without sending anything.
 constexpr int most_vain_polls = 100'000;
 
-bool is_source(const Front& front, int from) { return from == MPI_ANY_SOURCE || (from >= 0 && from < front.size); }
+bool is_source(const VirtualComm& virtual_comm, int from) {
+  return from == MPI_ANY_SOURCE || (from >= 0 && from < virtual_comm.size);
+}
 
 /// Returns the pattern of a receive, with ranks numbered as in session.comm().
-replay::Arrivals::Pattern pattern_of(const Front& front, int from, int tag) {
-  using replay::Arrivals;
-  return {from == MPI_ANY_SOURCE ? Arrivals::any : front.member(from), front.context(Traffic::messages),
-          tag == MPI_ANY_TAG ? Arrivals::any : tag};
+replay::WildcardOrder::Pattern pattern_of(const VirtualComm& virtual_comm, int from, int tag) {
+  using replay::WildcardOrder;
+  return {from == MPI_ANY_SOURCE ? WildcardOrder::any : virtual_comm.member(from),
+          virtual_comm.context(Traffic::messages), tag == MPI_ANY_TAG ? WildcardOrder::any : tag};
 }
 
 }  // namespace
@@ -66,16 +68,16 @@ std::optional<int> plain_size(MPI_Datatype type) {
   return size;
 }
 
-LoggedMessages::LoggedMessages(replay::MessageLog& log, std::function<void()> recover, Words words,
+LoggedMessages::LoggedMessages(replay::MessageLog& log, std::function<void()> recover, UnsupportedText unsupported,
                                std::optional<AnySource> any_source)
-    : log_(log), recover_(std::move(recover)), words_(words), any_source_(std::move(any_source)) {}
+    : log_(log), recover_(std::move(recover)), unsupported_(unsupported), any_source_(std::move(any_source)) {}
 
 void LoggedMessages::note_source(int from, const char* call) {
   if (from != MPI_ANY_SOURCE) return;
   receives_from_any_ = true;
   if (any_source_) return;
   throw UsageError(fmt::format("{} was called with MPI_ANY_SOURCE, which {} not cover: name the source, or {}", call,
-                               words_.what, words_.instead));
+                               unsupported_.what, unsupported_.instead));
 }
 
 int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const {
@@ -84,30 +86,30 @@ int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int
   if (count < 0) return MPI_ERR_COUNT;
   const long long all = static_cast<long long>(*one) * count;
   if (all > std::numeric_limits<int>::max())
-    throw UsageError(fmt::format("{} not cover messages of 2 GiB and more: send them in parts", words_.what));
+    throw UsageError(fmt::format("{} not cover messages of 2 GiB and more: send them in parts", unsupported_.what));
   *size = static_cast<int>(all);
   return MPI_SUCCESS;
 }
 
 // --- sending ---------------------------------------------------------------------------------------------------
 
-int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
-                         int tag, SendEnds ends) {
-  return send(front, traffic, data, count, type, to, tag, ends, nullptr);
+int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const void* data, int count,
+                         MPI_Datatype type, int to, int tag, SendEnds ends) {
+  return send(virtual_comm, traffic, data, count, type, to, tag, ends, nullptr);
 }
 
 /// `operation`: the operation that ends when the message has been received; may be null.
-int LoggedMessages::send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
-                         int tag, SendEnds ends, Operation* operation) {
+int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const void* data, int count,
+                         MPI_Datatype type, int to, int tag, SendEnds ends, Operation* operation) {
   if (to == MPI_PROC_NULL) return MPI_SUCCESS;
-  if (to < 0 || to >= front.size) return MPI_ERR_RANK;
-  const MPI_Comm comm = front.comm(traffic);
+  if (to < 0 || to >= virtual_comm.size) return MPI_ERR_RANK;
+  const MPI_Comm comm = virtual_comm.comm(traffic);
   int size = 0;
   if (const int code = packed_size(count, type, comm, &size); code != MPI_SUCCESS) return code;
   const bool goes_meanwhile = ends == SendEnds::as_send && size >= least_sent_meanwhile && plain_size(type);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
-  const replay::Channel channel{front.member(to), front.context(traffic), tag};
+  const replay::Channel channel{virtual_comm.member(to), virtual_comm.context(traffic), tag};
   const replay::MessageLog::Copy sent = log_.begin_send(channel, static_cast<std::size_t>(size));
   if (sent.needed && goes_meanwhile)
     code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, comm, &request); });
@@ -166,36 +168,36 @@ int LoggedMessages::resend(MPI_Comm comm, int to, int tag, std::span<const std::
 
 // --- receiving -------------------------------------------------------------------------------------------------
 
-void LoggedMessages::note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data,
-                          int count, MPI_Datatype type, bool by_request) {
-  const replay::Channel channel{front.member(from), front.context(traffic), status.MPI_TAG};
+void LoggedMessages::note(const VirtualComm& virtual_comm, Traffic traffic, int from, const MPI_Status& status,
+                          const void* data, int count, MPI_Datatype type, bool by_request) {
+  const replay::Channel channel{virtual_comm.member(from), virtual_comm.context(traffic), status.MPI_TAG};
   int elements = 0;
   PMPI_Get_elements(&status, MPI_BYTE, &elements);
   const auto bytes = static_cast<std::size_t>(elements);
   if (traffic == Traffic::collectives && elements < bytes_of(count, type)) was_too_short_ = true;
   if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
   int size = 0;
-  packed_size(count, type, front.comm(traffic), &size);
+  packed_size(count, type, virtual_comm.comm(traffic), &size);
   packed_.resize(static_cast<std::size_t>(size));
-  pack(data, count, type, front.comm(traffic), packed_);
+  pack(data, count, type, virtual_comm.comm(traffic), packed_);
   log_.receive(channel, std::span<const std::byte>(packed_).first(bytes), by_request);
 }
 
-int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from,
-                            int tag, MPI_Status* status) {
+int LoggedMessages::receive(const VirtualComm& virtual_comm, Traffic traffic, void* data, int count, MPI_Datatype type,
+                            int from, int tag, MPI_Status* status) {
   note_source(from, "a receive");
   const bool has_message = from != MPI_PROC_NULL;
   for (;;) {
-    const MPI_Comm comm = front.comm(traffic);
-    const bool chooses = replay_ && traffic == Traffic::messages && is_source(front, from);
-    const Choice choice = chooses ? choose_now(front, from, tag) : Choice{from, tag};
+    const MPI_Comm comm = virtual_comm.comm(traffic);
+    const bool chooses = replay_ && traffic == Traffic::messages && is_source(virtual_comm, from);
+    const Choice choice = chooses ? choose_now(virtual_comm, from, tag) : Choice{from, tag};
     MPI_Status got{};
     const int code = quietly([&] { return PMPI_Recv(data, count, type, choice.from, choice.tag, comm, &got); });
     if (code == MPI_SUCCESS) {
       const bool is_first =
-          !has_message || finish_earlier(front, traffic, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
+          !has_message || finish_earlier(virtual_comm, traffic, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
       if (is_first) {
-        if (has_message) note(front, traffic, got.MPI_SOURCE, got, data, count, type, false);
+        if (has_message) note(virtual_comm, traffic, got.MPI_SOURCE, got, data, count, type, false);
         if (status != MPI_STATUS_IGNORE) *status = got;
         return MPI_SUCCESS;
       }
@@ -206,14 +208,14 @@ int LoggedMessages::receive(const Front& front, Traffic traffic, void* data, int
   }
 }
 
-int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_Status* status) {
+int LoggedMessages::probe(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Status* status) {
   note_source(from, "a probe");
   for (;;) {
-    const MPI_Comm comm = front.comm(Traffic::messages);
+    const MPI_Comm comm = virtual_comm.comm(Traffic::messages);
     const bool waits = flag == nullptr;
     Choice choice{from, tag};
     if (replay_ && from == MPI_ANY_SOURCE) {
-      choice = look(front, tag);
+      choice = look(virtual_comm, tag);
       if (choice.waits && waits) give_up_order();
       if (choice.waits) {
         poll_in_vain();
@@ -233,15 +235,17 @@ int LoggedMessages::probe(const Front& front, int from, int tag, int* flag, MPI_
   }
 }
 
-int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
-                                  MPI_Request* request) {
+int LoggedMessages::begin_receive(const VirtualComm& virtual_comm, void* data, int count, MPI_Datatype type, int from,
+                                  int tag, MPI_Request* request) {
   note_source(from, "MPI_Irecv");
   if (from == MPI_PROC_NULL) {
-    return quietly([&] { return PMPI_Irecv(data, count, type, from, tag, front.comm(Traffic::messages), request); });
+    return quietly(
+        [&] { return PMPI_Irecv(data, count, type, from, tag, virtual_comm.comm(Traffic::messages), request); });
   }
-  Receive& receive = receives_.emplace_back(Receive{&front, data, count, std::make_shared<KeptType>(type), from, tag});
+  Receive& receive =
+      receives_.emplace_back(Receive{&virtual_comm, data, count, std::make_shared<KeptType>(type), from, tag});
   int code = post(receive);
-  if (code != MPI_SUCCESS && means_failure(front.comm(Traffic::messages), code)) {
+  if (code != MPI_SUCCESS && means_failure(virtual_comm.comm(Traffic::messages), code)) {
     recover_();  // this posts the receive again
     code = MPI_SUCCESS;
   }
@@ -259,9 +263,9 @@ int LoggedMessages::begin_receive(const Front& front, void* data, int count, MPI
 /// Posts the receive to MPI. In a rank that rolls back, it may have to wait until its source is chosen.
 int LoggedMessages::post(Receive& receive) {
   Choice choice{receive.from, receive.tag};
-  if (replay_ && receive.traffic == Traffic::messages && is_source(*receive.front, receive.from)) {
+  if (replay_ && receive.traffic == Traffic::messages && is_source(*receive.virtual_comm, receive.from)) {
     receive.number = ++receives_so_far_;
-    choice = choose(*receive.front, receive.from, receive.tag, receive.number);
+    choice = choose(*receive.virtual_comm, receive.from, receive.tag, receive.number);
   }
   receive.waits_for_choice = choice.waits;
   receive.chosen_from = choice.from;
@@ -272,7 +276,7 @@ int LoggedMessages::post(Receive& receive) {
 int LoggedMessages::post_chosen(Receive& receive) {
   return quietly([&] {
     return PMPI_Irecv(receive.data, receive.count, receive.type->get(), receive.chosen_from, receive.chosen_tag,
-                      receive.front->comm(receive.traffic), &receive.beneath);
+                      receive.virtual_comm->comm(receive.traffic), &receive.beneath);
   });
 }
 
@@ -300,7 +304,7 @@ int LoggedMessages::cancel(MPI_Request request) {
   for (;;) {
     int code = MPI_SUCCESS;
     if (std::exchange(receive->waits_for_choice, false)) {
-      replay_->arrivals->drop(receive->number);
+      replay_->order->drop(receive->number);
       PMPI_Status_set_cancelled(&receive->status, 1);
       receive->is_complete = true;
       return PMPI_Grequest_complete(receive->handle);
@@ -332,12 +336,13 @@ bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
 
 /// Completes the receives that were posted before `before`, and whose messages came earlier than one from `from` with
 /// `tag`.
-LoggedMessages::Try LoggedMessages::finish_earlier(const Front& front, Traffic traffic, int from, int tag,
+LoggedMessages::Try LoggedMessages::finish_earlier(const VirtualComm& virtual_comm, Traffic traffic, int from, int tag,
                                                    const Receive* before) {
   for (Receive& one : receives_) {
     if (&one == before) break;
     const bool fits = (one.from == from || one.from == MPI_ANY_SOURCE) && (one.tag == tag || one.tag == MPI_ANY_TAG);
-    if (one.is_complete || one.waits_for_choice || one.front != &front || one.traffic != traffic || !fits) continue;
+    if (one.is_complete || one.waits_for_choice || one.virtual_comm != &virtual_comm || one.traffic != traffic || !fits)
+      continue;
     int code = MPI_SUCCESS;
     if (finish(one, true, &code) != Try::complete) return Try::interrupted;
   }
@@ -358,14 +363,15 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   *code =
       quietly([&] { return waits ? PMPI_Wait(&receive.beneath, &got) : PMPI_Test(&receive.beneath, &has_come, &got); });
   if (*code != MPI_SUCCESS)
-    return means_failure(receive.front->comm(receive.traffic), *code) ? Try::interrupted : Try::failed;
+    return means_failure(receive.virtual_comm->comm(receive.traffic), *code) ? Try::interrupted : Try::failed;
   if (has_come == 0) return Try::waits;
   int is_cancelled = 0;
   PMPI_Test_cancelled(&got, &is_cancelled);
   if (is_cancelled == 0) {
-    if (finish_earlier(*receive.front, receive.traffic, got.MPI_SOURCE, got.MPI_TAG, &receive) != Try::complete)
+    if (finish_earlier(*receive.virtual_comm, receive.traffic, got.MPI_SOURCE, got.MPI_TAG, &receive) != Try::complete)
       return Try::interrupted;
-    note(*receive.front, receive.traffic, got.MPI_SOURCE, got, receive.data, receive.count, receive.type->get(), true);
+    note(*receive.virtual_comm, receive.traffic, got.MPI_SOURCE, got, receive.data, receive.count, receive.type->get(),
+         true);
   }
   receive.status = got;
   receive.is_complete = true;
@@ -418,39 +424,41 @@ void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const
 
 // --- the order in a rank that rolls back -----------------------------------------------------------------------
 
-LoggedMessages::Choice LoggedMessages::choose(const Front& front, int from, int tag, std::uint64_t number) {
-  if (!replay_->arrivals) {
+LoggedMessages::Choice LoggedMessages::choose(const VirtualComm& virtual_comm, int from, int tag,
+                                              std::uint64_t number) {
+  if (!replay_->order) {
     if (from == MPI_ANY_SOURCE) give_up_order();
     return {from, tag};
   }
-  const replay::Arrivals::Answer answer = replay_->arrivals->post(number, pattern_of(front, from, tag));
+  const replay::WildcardOrder::Answer answer = replay_->order->post(number, pattern_of(virtual_comm, from, tag));
   switch (answer.match) {
-    case replay::Arrivals::Match::logged: return {front.rank_of(answer.envelope.source), answer.envelope.tag};
-    case replay::Arrivals::Match::beyond: return {from, tag};
-    case replay::Arrivals::Match::waits: break;
+    case replay::WildcardOrder::Match::logged:
+      return {virtual_comm.rank_of(answer.envelope.source), answer.envelope.tag};
+    case replay::WildcardOrder::Match::beyond: return {from, tag};
+    case replay::WildcardOrder::Match::waits: break;
   }
   return {from, tag, true};
 }
 
 /// Chooses the message of a blocking receive.
-LoggedMessages::Choice LoggedMessages::choose_now(const Front& front, int from, int tag) {
-  const Choice choice = choose(front, from, tag, ++receives_so_far_);
+LoggedMessages::Choice LoggedMessages::choose_now(const VirtualComm& virtual_comm, int from, int tag) {
+  const Choice choice = choose(virtual_comm, from, tag, ++receives_so_far_);
   if (choice.waits) give_up_order();
   return choice;
 }
 
 /// Chooses the message of a probe of any source.
-LoggedMessages::Choice LoggedMessages::look(const Front& front, int tag) {
-  if (!replay_->arrivals) give_up_order();
-  const auto answer = replay_->arrivals->look(pattern_of(front, MPI_ANY_SOURCE, tag));
-  if (answer.match != replay::Arrivals::Match::logged) return {MPI_ANY_SOURCE, tag, true};
-  return {front.rank_of(answer.envelope.source), answer.envelope.tag};
+LoggedMessages::Choice LoggedMessages::look(const VirtualComm& virtual_comm, int tag) {
+  if (!replay_->order) give_up_order();
+  const auto answer = replay_->order->look(pattern_of(virtual_comm, MPI_ANY_SOURCE, tag));
+  if (answer.match != replay::WildcardOrder::Match::logged) return {MPI_ANY_SOURCE, tag, true};
+  return {virtual_comm.rank_of(answer.envelope.source), answer.envelope.tag};
 }
 
 void LoggedMessages::after_sending(const replay::Channel& channel) {
   replay_->vain_polls = 0;
-  if (replay_->arrivals) {
-    replay_->arrivals->sent(channel);
+  if (replay_->order) {
+    replay_->order->sent(channel);
     post_matched();
   }
   if (replay_->is_over || any_source_->is_behind()) return;
@@ -461,17 +469,17 @@ void LoggedMessages::after_sending(const replay::Channel& channel) {
 
 /// Posts the receives whose source is chosen now. If a failure prevents that, they are posted after the recovery.
 void LoggedMessages::post_matched() {
-  for (const auto& [number, envelope] : replay_->arrivals->take_matched()) {
+  for (const auto& [number, envelope] : replay_->order->take_matched()) {
     const auto receive = std::ranges::find(receives_, number, &Receive::number);
     receive->waits_for_choice = false;
-    receive->chosen_from = receive->front->rank_of(envelope.source);
+    receive->chosen_from = receive->virtual_comm->rank_of(envelope.source);
     receive->chosen_tag = envelope.tag;
     post_chosen(*receive);
   }
 }
 
-void LoggedMessages::begin_replay(std::optional<replay::Arrivals> arrivals, bool alone) {
-  replay_.emplace(Replay{std::move(arrivals), alone});
+void LoggedMessages::begin_replay(std::optional<replay::WildcardOrder> order, bool alone) {
+  replay_.emplace(Replay{std::move(order), alone});
 }
 
 /// Ends the replay. From now on MPI's own order is right.
@@ -507,20 +515,20 @@ void LoggedMessages::end_epoch() {
   }
 }
 
-void LoggedMessages::begin_epoch(const Front* front) {
+void LoggedMessages::begin_epoch(const VirtualComm* virtual_comm) {
   for (Receive& receive : receives_) {
-    if (receive.is_complete || (front != nullptr && receive.front != front)) continue;
+    if (receive.is_complete || (virtual_comm != nullptr && receive.virtual_comm != virtual_comm)) continue;
     check_mpi(post(receive), "MPI_Irecv");
   }
   // The receiver has all messages that were not sent again.
   for (Operation& one : operations_)
-    if (one.send == MPI_REQUEST_NULL && (front == nullptr || one.front == front)) one.copy = {};
+    if (one.send == MPI_REQUEST_NULL && (virtual_comm == nullptr || one.virtual_comm == virtual_comm)) one.copy = {};
 }
 
-void LoggedMessages::drop(const Front& front) {
+void LoggedMessages::drop(const VirtualComm& virtual_comm) {
   const ErrorsReturned quiet;
   for (Receive& receive : receives_) {
-    if (receive.is_complete || receive.front != &front) continue;
+    if (receive.is_complete || receive.virtual_comm != &virtual_comm) continue;
     if (receive.beneath != MPI_REQUEST_NULL) {
       PMPI_Cancel(&receive.beneath);
       PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
@@ -532,7 +540,7 @@ void LoggedMessages::drop(const Front& front) {
     if (receive.handle != MPI_REQUEST_NULL) PMPI_Grequest_complete(receive.handle);
   }
   for (Operation& one : operations_) {
-    if (one.is_complete || one.front != &front) continue;
+    if (one.is_complete || one.virtual_comm != &virtual_comm) continue;
     one.copy = {};
     if (one.send != MPI_REQUEST_NULL) sends_.push_back(std::exchange(one.send, MPI_REQUEST_NULL));
     one.is_dropped = true;

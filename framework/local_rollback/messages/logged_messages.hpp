@@ -14,18 +14,18 @@
 // it. For a started receive, mend has a request as described above; a send is complete once it is started.
 //
 // In a rank that rolls back, a receive from any source takes one of the messages that have arrived, as
-// replay/arrivals.hpp decides, until the rank has sent all messages that the others have. Its receives are posted to
-// MPI when their source is chosen. If no order is known to be right, all ranks roll back.
+// replay/wildcard_order.hpp decides, until the rank has sent all messages that the others have. Its receives are posted
+// to MPI when their source is chosen. If no order is known to be right, all ranks roll back.
 //
 // A receive counts as received when it is noted in the log, and receives of a channel are noted in the order in which
 // their messages came. Messages that were not noted before a recovery are sent and received again.
 
 #pragma once
 
-#include "framework/local_rollback/front.hpp"
 #include "framework/local_rollback/plain_calls.hpp"
-#include "replay/arrivals.hpp"
+#include "framework/local_rollback/virtual_comm.hpp"
 #include "replay/message_log.hpp"
+#include "replay/wildcard_order.hpp"
 
 #include <mpi.h>
 
@@ -58,7 +58,7 @@ class LoggedMessages {
   };
 
   /// The error text for a call that is not supported: the feature that does not support it, and the alternative.
-  struct Words {
+  struct UnsupportedText {
     std::string_view what;
     std::string_view instead;
   };
@@ -71,7 +71,7 @@ class LoggedMessages {
 
   /// `recover` is called when a failure has interrupted a call; it calls end_epoch, resend and begin_epoch, or throws.
   /// Without `any_source`, MPI_ANY_SOURCE is refused, and begin_replay() must not be called.
-  LoggedMessages(replay::MessageLog& log, std::function<void()> recover, Words words,
+  LoggedMessages(replay::MessageLog& log, std::function<void()> recover, UnsupportedText unsupported,
                  std::optional<AnySource> any_source = {});
   ~LoggedMessages();
   LoggedMessages(const LoggedMessages&) = delete;
@@ -79,26 +79,26 @@ class LoggedMessages {
 
   // The same as MPI's calls, whose codes they return. They throw what `recover` throws, and UsageError for calls that
   // are not covered.
-  int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
-           SendEnds ends);
-  int receive(const Front& front, Traffic traffic, void* data, int count, MPI_Datatype type, int from, int tag,
-              MPI_Status* status);
-  int begin_receive(const Front& front, void* data, int count, MPI_Datatype type, int from, int tag,
+  int send(const VirtualComm& virtual_comm, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
+           int tag, SendEnds ends);
+  int receive(const VirtualComm& virtual_comm, Traffic traffic, void* data, int count, MPI_Datatype type, int from,
+              int tag, MPI_Status* status);
+  int begin_receive(const VirtualComm& virtual_comm, void* data, int count, MPI_Datatype type, int from, int tag,
                     MPI_Request* request);
-  int begin_synchronous_send(const Front& front, const void* data, int count, MPI_Datatype type, int to, int tag,
-                             MPI_Request* request);
+  int begin_synchronous_send(const VirtualComm& virtual_comm, const void* data, int count, MPI_Datatype type, int to,
+                             int tag, MPI_Request* request);
   /// Makes a request that is complete when all messages of `expected` have come and `at_end`, which returns MPI's code,
   /// was called.
-  int begin_operation(const Front& front, std::span<const Expected> expected, std::function<int()> at_end,
+  int begin_operation(const VirtualComm& virtual_comm, std::span<const Expected> expected, std::function<int()> at_end,
                       MPI_Request* request);
   /// The same as MPI_Mprobe if `flag` is null, and as MPI_Improbe otherwise.
-  int match(const Front& front, int from, int tag, int* flag, MPI_Message* message, MPI_Status* status);
+  int match(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Message* message, MPI_Status* status);
   bool is_matched(MPI_Message message) const { return matched_.contains(message); }
   int receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status);
   int begin_receive_matched(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request);
   /// Makes a persistent request, which start() begins. `ends`: nothing for a receive.
-  int make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer, int tag,
-                      std::optional<SendEnds> ends, MPI_Request* request);
+  int make_persistent(const VirtualComm& virtual_comm, const void* data, int count, MPI_Datatype type, int peer,
+                      int tag, std::optional<SendEnds> ends, MPI_Request* request);
   /// Makes a persistent request, which `begin` begins as a request of its own. `begin` makes an intercepted call.
   int make_persistent(std::function<int(MPI_Request*)> begin, MPI_Request* request);
   bool is_persistent(MPI_Request request) const { return persistent_.contains(request); }
@@ -109,7 +109,7 @@ class LoggedMessages {
   int free_persistent(MPI_Request* request);
   /// Cancels a receive of begin_receive() or start(), if its message has not come.
   int cancel(MPI_Request request);
-  int probe(const Front& front, int from, int tag, int* flag, MPI_Status* status);
+  int probe(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Status* status);
 
   /// Replaces started persistent requests by the requests that carry out their operations, so that MPI's own call can
   /// complete them. The destructor puts the persistent requests back.
@@ -145,10 +145,10 @@ class LoggedMessages {
   void end_epoch();
   /// Sends a message of the log again. Local.
   int resend(MPI_Comm comm, int to, int tag, std::span<const std::byte> bytes);
-  /// Posts the incomplete receives again: those of `front`, or all. Local.
-  void begin_epoch(const Front* front = nullptr);
-  /// Ends all incomplete requests on `front` with an error. Local.
-  void drop(const Front& front);
+  /// Posts the incomplete receives again: those of `virtual_comm`, or all. Local.
+  void begin_epoch(const VirtualComm* virtual_comm = nullptr);
+  /// Ends all incomplete requests on `virtual_comm` with an error. Local.
+  void drop(const VirtualComm& virtual_comm);
   /// Returns true if the call that ends now has completed a dropped request. Local.
   bool take_dropped() { return std::exchange(completed_dropped_, false); }
   /// Returns true once if a message of a collective call was shorter than what the call expects. Local.
@@ -156,10 +156,10 @@ class LoggedMessages {
   /// Returns true if no copy is being sent any more. Local.
   bool sends_have_ended();
 
-  /// Begins the replay in a rank that rolls back. `arrivals`: nothing if the order in which its messages may come is
+  /// Begins the replay in a rank that rolls back. `order`: nothing if the order in which its messages may come is
   /// not known. `alone`: no other rank rolls back with it, so it has caught up when it has sent all messages that the
   /// others have. Local.
-  void begin_replay(std::optional<replay::Arrivals> arrivals, bool alone);
+  void begin_replay(std::optional<replay::WildcardOrder> order, bool alone);
   void end_replay();
   /// Returns true while this rank rolls back, or the order in which it may receive is not known. Local.
   bool replays() const { return replay_.has_value(); }
@@ -172,7 +172,7 @@ class LoggedMessages {
 
  private:
   struct Receive {
-    const Front* front;
+    const VirtualComm* virtual_comm;
     void* data;
     int count;
     std::shared_ptr<const KeptType> type;
@@ -184,7 +184,7 @@ class LoggedMessages {
     bool is_complete = false;
     bool is_dropped = false;
     MPI_Status status{};
-    std::uint64_t number = 0;       // for Arrivals
+    std::uint64_t number = 0;       // for WildcardOrder
     bool waits_for_choice = false;  // its source is to be chosen; nothing is beneath
     int chosen_from = MPI_ANY_SOURCE;
     int chosen_tag = MPI_ANY_TAG;
@@ -193,7 +193,7 @@ class LoggedMessages {
 
   /// A synchronous send, or a non-blocking collective call.
   struct Operation {
-    const Front* front;
+    const VirtualComm* virtual_comm;
     std::vector<Receives::iterator> parts{};
     std::function<int()> at_end{};
     std::span<const std::byte> copy{};  // of a send that has not ended
@@ -205,14 +205,14 @@ class LoggedMessages {
   using Operations = std::list<Operation>;
 
   struct Matched {
-    const Front* front;
+    const VirtualComm* virtual_comm;
     std::vector<std::byte> bytes;
     MPI_Request send;  // of the bytes to this process itself; the application's handle receives them
     MPI_Status status;
   };
 
   struct Persistent {
-    const Front* front;
+    const VirtualComm* virtual_comm;
     void* data;
     int count;
     MPI_Datatype type;
@@ -226,7 +226,7 @@ class LoggedMessages {
 
   /// The state of a rank that rolls back.
   struct Replay {
-    std::optional<replay::Arrivals> arrivals;
+    std::optional<replay::WildcardOrder> order;
     bool alone;
     int vain_polls = 0;    // since the rank has sent something
     bool is_over = false;  // it has sent all messages that the others have
@@ -246,27 +246,27 @@ class LoggedMessages {
   Try finish(Receive& receive, bool waits, int* code);
   Try finish(Operation& operation, bool waits, int* code);
   Try finish(MPI_Request request, bool waits, int* code);
-  Try finish_earlier(const Front& front, Traffic traffic, int from, int tag, const Receive* before);
+  Try finish_earlier(const VirtualComm& virtual_comm, Traffic traffic, int from, int tag, const Receive* before);
   Receive* find(MPI_Request request) const;
   bool is_own(MPI_Request request) const { return by_handle_.contains(request) || by_operation_.contains(request); }
-  int add_operation(const Front& front, Operation** made);
+  int add_operation(const VirtualComm& virtual_comm, Operation** made);
   void remove(Operations::iterator operation);
   void take_back(MPI_Request* request);
   static void complete(Operation& operation);
-  int send(const Front& front, Traffic traffic, const void* data, int count, MPI_Datatype type, int to, int tag,
-           SendEnds ends, Operation* operation);
+  int send(const VirtualComm& virtual_comm, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
+           int tag, SendEnds ends, Operation* operation);
   int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm, Operation& operation);
   int post(Receive& receive);
   int post_chosen(Receive& receive);
-  Choice choose(const Front& front, int from, int tag, std::uint64_t number);
-  Choice choose_now(const Front& front, int from, int tag);
-  Choice look(const Front& front, int tag);
+  Choice choose(const VirtualComm& virtual_comm, int from, int tag, std::uint64_t number);
+  Choice choose_now(const VirtualComm& virtual_comm, int from, int tag);
+  Choice look(const VirtualComm& virtual_comm, int tag);
   void after_sending(const replay::Channel& channel);
   void post_matched();
   [[noreturn]] void give_up_order();
   void poll_in_vain();
-  void note(const Front& front, Traffic traffic, int from, const MPI_Status& status, const void* data, int count,
-            MPI_Datatype type, bool by_request);
+  void note(const VirtualComm& virtual_comm, Traffic traffic, int from, const MPI_Status& status, const void* data,
+            int count, MPI_Datatype type, bool by_request);
   void note_source(int from, const char* call);
   int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const;
   void forget_ended_sends();
@@ -274,7 +274,7 @@ class LoggedMessages {
 
   replay::MessageLog& log_;
   std::function<void()> recover_;
-  Words words_;
+  UnsupportedText unsupported_;
   std::optional<AnySource> any_source_;
   bool completed_dropped_ = false;
   bool was_too_short_ = false;

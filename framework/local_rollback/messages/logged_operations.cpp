@@ -17,8 +17,8 @@ int LoggedMessages::fill_empty_status(void*, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
-int LoggedMessages::add_operation(const Front& front, Operation** made) {
-  Operation& one = operations_.emplace_back(Operation{&front});
+int LoggedMessages::add_operation(const VirtualComm& virtual_comm, Operation** made) {
+  Operation& one = operations_.emplace_back(Operation{&virtual_comm});
   const int code = PMPI_Grequest_start(&fill_empty_status, &let_go, &ignore_cancel, nullptr, &one.handle);
   if (code != MPI_SUCCESS) {
     operations_.pop_back();
@@ -55,14 +55,14 @@ void LoggedMessages::take_back(MPI_Request* request) {
   PMPI_Request_free(request);
 }
 
-int LoggedMessages::begin_synchronous_send(const Front& front, const void* data, int count, MPI_Datatype type, int to,
-                                           int tag, MPI_Request* request) {
+int LoggedMessages::begin_synchronous_send(const VirtualComm& virtual_comm, const void* data, int count,
+                                           MPI_Datatype type, int to, int tag, MPI_Request* request) {
   Operation* made = nullptr;
-  int code = add_operation(front, &made);
+  int code = add_operation(virtual_comm, &made);
   if (code != MPI_SUCCESS) return code;
   *request = made->handle;
   try {
-    code = send(front, Traffic::messages, data, count, type, to, tag, SendEnds::at_once, made);
+    code = send(virtual_comm, Traffic::messages, data, count, type, to, tag, SendEnds::at_once, made);
   } catch (...) {
     take_back(request);
     throw;
@@ -75,21 +75,22 @@ int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag
   return PMPI_Issend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, comm, &operation.send);
 }
 
-int LoggedMessages::begin_operation(const Front& front, std::span<const Expected> expected, std::function<int()> at_end,
-                                    MPI_Request* request) {
+int LoggedMessages::begin_operation(const VirtualComm& virtual_comm, std::span<const Expected> expected,
+                                    std::function<int()> at_end, MPI_Request* request) {
   Operation* made = nullptr;
-  if (const int code = add_operation(front, &made); code != MPI_SUCCESS) return code;
+  if (const int code = add_operation(virtual_comm, &made); code != MPI_SUCCESS) return code;
   made->at_end = std::move(at_end);
   *request = made->handle;
   int code = MPI_SUCCESS;
   try {
     for (const Expected& one : expected) {
-      Receive& part = receives_.emplace_back(Receive{&front, one.data, one.count, std::make_shared<KeptType>(one.type),
-                                                     one.from, front.collectives_tag, Traffic::collectives});
+      Receive& part =
+          receives_.emplace_back(Receive{&virtual_comm, one.data, one.count, std::make_shared<KeptType>(one.type),
+                                         one.from, virtual_comm.collectives_tag, Traffic::collectives});
       made->parts.push_back(std::prev(receives_.end()));
       code = post(part);
       if (code == MPI_SUCCESS) continue;
-      if (!means_failure(front.comm(Traffic::collectives), code)) break;
+      if (!means_failure(virtual_comm.comm(Traffic::collectives), code)) break;
       recover_();  // this posts the receive again
       code = MPI_SUCCESS;
     }
@@ -113,7 +114,7 @@ LoggedMessages::Try LoggedMessages::finish(Operation& operation, bool waits, int
                    : PMPI_Test(&operation.send, &has_ended, MPI_STATUS_IGNORE);
     });
     if (*code != MPI_SUCCESS)
-      return means_failure(operation.front->comm(Traffic::messages), *code) ? Try::interrupted : Try::failed;
+      return means_failure(operation.virtual_comm->comm(Traffic::messages), *code) ? Try::interrupted : Try::failed;
     if (has_ended == 0) return Try::waits;
     operation.copy = {};
   }

@@ -11,11 +11,11 @@
 
 namespace mend {
 
-int LoggedMessages::make_persistent(const Front& front, const void* data, int count, MPI_Datatype type, int peer,
-                                    int tag, std::optional<SendEnds> ends, MPI_Request* request) {
+int LoggedMessages::make_persistent(const VirtualComm& virtual_comm, const void* data, int count, MPI_Datatype type,
+                                    int peer, int tag, std::optional<SendEnds> ends, MPI_Request* request) {
   if (!ends) note_source(peer, "MPI_Recv_init");
   const bool may_be_any = !ends && peer == MPI_ANY_SOURCE;
-  if (peer != MPI_PROC_NULL && !may_be_any && (peer < 0 || peer >= front.size)) return MPI_ERR_RANK;
+  if (peer != MPI_PROC_NULL && !may_be_any && (peer < 0 || peer >= virtual_comm.size)) return MPI_ERR_RANK;
   const bool owns_type = !plain_size(type);  // the application may free it
   if (owns_type) {
     if (const int code = quietly([&] { return PMPI_Type_dup(type, &type); }); code != MPI_SUCCESS) return code;
@@ -23,7 +23,7 @@ int LoggedMessages::make_persistent(const Front& front, const void* data, int co
   const int code = ends ? PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request)
                         : PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
   if (code == MPI_SUCCESS) {
-    persistent_[*request] = {&front, const_cast<void*>(data), count, type, owns_type, peer, tag, ends};
+    persistent_[*request] = {&virtual_comm, const_cast<void*>(data), count, type, owns_type, peer, tag, ends};
   } else if (owns_type) {
     PMPI_Type_free(&type);
   }
@@ -48,10 +48,11 @@ std::optional<int> LoggedMessages::begin_persistent(MPI_Request request) {
 int LoggedMessages::start(MPI_Request request) {
   Persistent& one = persistent_.at(request);
   if (one.peer == MPI_PROC_NULL) return PMPI_Start(&request);
-  if (!one.ends) return begin_receive(*one.front, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
+  if (!one.ends) return begin_receive(*one.virtual_comm, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
   if (one.ends == SendEnds::as_synchronous)
-    return begin_synchronous_send(*one.front, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
-  const int code = send(*one.front, Traffic::messages, one.data, one.count, one.type, one.peer, one.tag, *one.ends);
+    return begin_synchronous_send(*one.virtual_comm, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
+  const int code =
+      send(*one.virtual_comm, Traffic::messages, one.data, one.count, one.type, one.peer, one.tag, *one.ends);
   return code == MPI_SUCCESS ? PMPI_Start(&request) : code;
 }
 
@@ -61,7 +62,7 @@ int LoggedMessages::free_persistent(MPI_Request* request) {
   if (one.begun != MPI_REQUEST_NULL)
     throw UsageError(
         fmt::format("MPI_Request_free was called for a request that was started, which {} not cover: wait for it first",
-                    words_.what));
+                    unsupported_.what));
   if (one.owns_type) PMPI_Type_free(&one.type);
   persistent_.erase(known);
   return PMPI_Request_free(request);

@@ -1,6 +1,6 @@
 // Notes the keys of communicators' attributes, with their callbacks. MPI copies attributes only when it duplicates a
 // communicator itself. Under local rollback it does not: beneath a duplicate are communicators of the epoch, which have
-// no attributes (framework/local_rollback/derived_fronts.hpp). The functions of MPI's profiling interface are
+// no attributes (framework/local_rollback/derived_comms.hpp). The functions of MPI's profiling interface are
 // intercepted, as in communicator_hooks.cpp.
 
 #include "framework/process/hooks/attribute_hooks.hpp"
@@ -47,8 +47,6 @@ int copy_attributes(MPI_Comm from, MPI_Comm to) {
 }  // namespace mend
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
-
-#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
 
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* number,
                             void* extra) {

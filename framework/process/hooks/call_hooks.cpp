@@ -65,10 +65,6 @@ LoggedCalls* owner_of(int count, const MPI_Request* requests) {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
-// them.
-#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
-
 using mend::InMpiCall;
 using mend::MpiCall;
 using mend::of_the_library;
@@ -78,9 +74,9 @@ int PMPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MP
   static const auto library = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
   const InMpiCall call(MpiCall::send);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      return logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
+      return logged->messages().send(virtual_comm, mend::Traffic::messages, buf, count, type, to, tag,
                                      mend::LoggedMessages::SendEnds::as_send);
     });
   }
@@ -93,9 +89,9 @@ int PMPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, M
   static const auto library = of_the_library<decltype(&PMPI_Ssend)>("PMPI_Ssend");
   const InMpiCall call(MpiCall::ssend);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      return logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, tag,
+      return logged->messages().send(virtual_comm, mend::Traffic::messages, buf, count, type, to, tag,
                                      mend::LoggedMessages::SendEnds::as_synchronous);
     });
   }
@@ -108,9 +104,9 @@ int PMPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Co
   static const auto library = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
   const InMpiCall call(MpiCall::recv);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      return logged->messages().receive(front, mend::Traffic::messages, buf, count, type, from, tag, status);
+      return logged->messages().receive(virtual_comm, mend::Traffic::messages, buf, count, type, from, tag, status);
     });
   }
   return library(buf, count, type, from, tag, comm, status);
@@ -123,12 +119,13 @@ int PMPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to,
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv)>("PMPI_Sendrecv");
   const InMpiCall call(MpiCall::sendrecv);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      const int code = logged->messages().send(front, mend::Traffic::messages, out, out_count, out_type, to, out_tag,
-                                               mend::LoggedMessages::SendEnds::at_once);
+      const int code = logged->messages().send(virtual_comm, mend::Traffic::messages, out, out_count, out_type, to,
+                                               out_tag, mend::LoggedMessages::SendEnds::at_once);
       if (code != MPI_SUCCESS) return code;
-      return logged->messages().receive(front, mend::Traffic::messages, in, in_count, in_type, from, in_tag, status);
+      return logged->messages().receive(virtual_comm, mend::Traffic::messages, in, in_count, in_type, from, in_tag,
+                                        status);
     });
   }
   if (from == MPI_PROC_NULL) return mend::send_without_source(out, out_count, out_type, to, out_tag, comm, status);
@@ -142,13 +139,13 @@ int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int o
   static const auto library = of_the_library<decltype(&PMPI_Sendrecv_replace)>("PMPI_Sendrecv_replace");
   const InMpiCall call(MpiCall::sendrecv_replace);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      const int code = logged->messages().send(front, mend::Traffic::messages, buf, count, type, to, out_tag,
+      const int code = logged->messages().send(virtual_comm, mend::Traffic::messages, buf, count, type, to, out_tag,
                                                mend::LoggedMessages::SendEnds::at_once);
-      return code != MPI_SUCCESS
-                 ? code
-                 : logged->messages().receive(front, mend::Traffic::messages, buf, count, type, from, in_tag, status);
+      return code != MPI_SUCCESS ? code
+                                 : logged->messages().receive(virtual_comm, mend::Traffic::messages, buf, count, type,
+                                                              from, in_tag, status);
     });
   }
   if (from == MPI_PROC_NULL) return mend::send_without_source(buf, count, type, to, out_tag, comm, status);
@@ -161,8 +158,8 @@ int PMPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Probe)>("PMPI_Probe");
   const InMpiCall call(MpiCall::probe);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->messages().probe(front, from, tag, nullptr, status); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->messages().probe(virtual_comm, from, tag, nullptr, status); });
   }
   return library(from, tag, comm, status);
 }
@@ -228,8 +225,8 @@ int PMPI_Barrier(MPI_Comm comm) {
   static const auto library = of_the_library<decltype(&PMPI_Barrier)>("PMPI_Barrier");
   const InMpiCall call(MpiCall::barrier);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->collectives().barrier(front); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->collectives().barrier(virtual_comm); });
   }
   return library(comm);
 }
@@ -240,8 +237,8 @@ int PMPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm)
   static const auto library = of_the_library<decltype(&PMPI_Bcast)>("PMPI_Bcast");
   const InMpiCall call(MpiCall::bcast);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->collectives().bcast(front, buf, count, type, root); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->collectives().bcast(virtual_comm, buf, count, type, root); });
   }
   return library(buf, count, type, root, comm);
 }
@@ -252,8 +249,8 @@ int PMPI_Reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op 
   static const auto library = of_the_library<decltype(&PMPI_Reduce)>("PMPI_Reduce");
   const InMpiCall call(MpiCall::reduce);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->collectives().reduce(front, out, in, count, type, op, root); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->collectives().reduce(virtual_comm, out, in, count, type, op, root); });
   }
   return library(out, in, count, type, op, root, comm);
 }
@@ -264,8 +261,8 @@ int PMPI_Allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_
   static const auto library = of_the_library<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
   const InMpiCall call(MpiCall::allreduce);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->collectives().allreduce(front, out, in, count, type, op); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->collectives().allreduce(virtual_comm, out, in, count, type, op); });
   }
   return library(out, in, count, type, op, comm);
 }
@@ -276,8 +273,9 @@ int PMPI_Reduce_scatter(const void* out, void* in, const int counts[], MPI_Datat
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter)>("PMPI_Reduce_scatter");
   const InMpiCall call(MpiCall::reduce_scatter);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->collectives().reduce_scatter(front, out, in, counts, type, op); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call(
+        [&] { return logged->collectives().reduce_scatter(virtual_comm, out, in, counts, type, op); });
   }
   return library(out, in, counts, type, op, comm);
 }
@@ -288,10 +286,10 @@ int PMPI_Reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype
   static const auto library = of_the_library<decltype(&PMPI_Reduce_scatter_block)>("PMPI_Reduce_scatter_block");
   const InMpiCall call(MpiCall::reduce_scatter_block);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      const auto blocks = mend::Blocks::equal(front.size, count);
-      return logged->collectives().reduce_scatter(front, out, in, blocks.counts.data(), type, op);
+      const auto blocks = mend::Blocks::equal(virtual_comm.size, count);
+      return logged->collectives().reduce_scatter(virtual_comm, out, in, blocks.counts.data(), type, op);
     });
   }
   return library(out, in, count, type, op, comm);
@@ -303,8 +301,8 @@ int PMPI_Scan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op
   static const auto library = of_the_library<decltype(&PMPI_Scan)>("PMPI_Scan");
   const InMpiCall call(MpiCall::scan);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->collectives().scan(front, out, in, count, type, op); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->collectives().scan(virtual_comm, out, in, count, type, op); });
   }
   return library(out, in, count, type, op, comm);
 }
@@ -315,8 +313,8 @@ int PMPI_Exscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op 
   static const auto library = of_the_library<decltype(&PMPI_Exscan)>("PMPI_Exscan");
   const InMpiCall call(MpiCall::exscan);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->collectives().exscan(front, out, in, count, type, op); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->collectives().exscan(virtual_comm, out, in, count, type, op); });
   }
   return library(out, in, count, type, op, comm);
 }
@@ -328,10 +326,10 @@ int PMPI_Gather(const void* out, int out_count, MPI_Datatype out_type, void* in,
   static const auto library = of_the_library<decltype(&PMPI_Gather)>("PMPI_Gather");
   const InMpiCall call(MpiCall::gather);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      const auto blocks = mend::Blocks::equal(front.size, in_count);
-      return logged->collectives().gatherv(front, out, out_count, out_type, in, blocks.counts.data(),
+      const auto blocks = mend::Blocks::equal(virtual_comm.size, in_count);
+      return logged->collectives().gatherv(virtual_comm, out, out_count, out_type, in, blocks.counts.data(),
                                            blocks.offsets.data(), in_type, root);
     });
   }
@@ -345,9 +343,10 @@ int PMPI_Gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in
   static const auto library = of_the_library<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
   const InMpiCall call(MpiCall::gatherv);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      return logged->collectives().gatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, root);
+      return logged->collectives().gatherv(virtual_comm, out, out_count, out_type, in, in_counts, offsets, in_type,
+                                           root);
     });
   }
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, root, comm);
@@ -360,11 +359,11 @@ int PMPI_Scatter(const void* out, int out_count, MPI_Datatype out_type, void* in
   static const auto library = of_the_library<decltype(&PMPI_Scatter)>("PMPI_Scatter");
   const InMpiCall call(MpiCall::scatter);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      const auto blocks = mend::Blocks::equal(front.size, out_count);
-      return logged->collectives().scatterv(front, out, blocks.counts.data(), blocks.offsets.data(), out_type, in,
-                                            in_count, in_type, root);
+      const auto blocks = mend::Blocks::equal(virtual_comm.size, out_count);
+      return logged->collectives().scatterv(virtual_comm, out, blocks.counts.data(), blocks.offsets.data(), out_type,
+                                            in, in_count, in_type, root);
     });
   }
   return library(out, out_count, out_type, in, in_count, in_type, root, comm);
@@ -377,9 +376,10 @@ int PMPI_Scatterv(const void* out, const int out_counts[], const int offsets[], 
   static const auto library = of_the_library<decltype(&PMPI_Scatterv)>("PMPI_Scatterv");
   const InMpiCall call(MpiCall::scatterv);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      return logged->collectives().scatterv(front, out, out_counts, offsets, out_type, in, in_count, in_type, root);
+      return logged->collectives().scatterv(virtual_comm, out, out_counts, offsets, out_type, in, in_count, in_type,
+                                            root);
     });
   }
   return library(out, out_counts, offsets, out_type, in, in_count, in_type, root, comm);
@@ -392,10 +392,10 @@ int PMPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* 
   static const auto library = of_the_library<decltype(&PMPI_Allgather)>("PMPI_Allgather");
   const InMpiCall call(MpiCall::allgather);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      const auto blocks = mend::Blocks::equal(front.size, in_count);
-      return logged->collectives().allgatherv(front, out, out_count, out_type, in, blocks.counts.data(),
+      const auto blocks = mend::Blocks::equal(virtual_comm.size, in_count);
+      return logged->collectives().allgatherv(virtual_comm, out, out_count, out_type, in, blocks.counts.data(),
                                               blocks.offsets.data(), in_type);
     });
   }
@@ -409,9 +409,9 @@ int PMPI_Allgatherv(const void* out, int out_count, MPI_Datatype out_type, void*
   static const auto library = of_the_library<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
   const InMpiCall call(MpiCall::allgatherv);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      return logged->collectives().allgatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type);
+      return logged->collectives().allgatherv(virtual_comm, out, out_count, out_type, in, in_counts, offsets, in_type);
     });
   }
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm);
@@ -424,11 +424,11 @@ int PMPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* i
   static const auto library = of_the_library<decltype(&PMPI_Alltoall)>("PMPI_Alltoall");
   const InMpiCall call(MpiCall::alltoall);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      const auto sent = mend::Blocks::equal(front.size, out_count);
-      const auto received = mend::Blocks::equal(front.size, in_count);
-      return logged->collectives().alltoallv(front, out, sent.counts.data(), sent.offsets.data(), out_type, in,
+      const auto sent = mend::Blocks::equal(virtual_comm.size, out_count);
+      const auto received = mend::Blocks::equal(virtual_comm.size, in_count);
+      return logged->collectives().alltoallv(virtual_comm, out, sent.counts.data(), sent.offsets.data(), out_type, in,
                                              received.counts.data(), received.offsets.data(), in_type);
     });
   }
@@ -442,10 +442,10 @@ int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offset
   static const auto library = of_the_library<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
   const InMpiCall call(MpiCall::alltoallv);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] {
-      return logged->collectives().alltoallv(front, out, out_counts, out_offsets, out_type, in, in_counts, in_offsets,
-                                             in_type);
+      return logged->collectives().alltoallv(virtual_comm, out, out_counts, out_offsets, out_type, in, in_counts,
+                                             in_offsets, in_type);
     });
   }
   return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm);
@@ -516,8 +516,8 @@ int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->messages().probe(front, from, tag, flag, status); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->messages().probe(virtual_comm, from, tag, flag, status); });
   }
   return note_if_found(library(from, tag, comm, flag, status), flag);
 }

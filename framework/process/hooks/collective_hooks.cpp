@@ -18,31 +18,28 @@ void intercept_begun_collectives() {}
 
 namespace {
 
-/// Calls `work` with the collectives made of logged messages and with the front of `comm`, inside an intercepted call.
+/// Calls `work` with the collectives made of logged messages and with the virtual communicator of `comm`, inside an
+/// intercepted call.
 template <class Work>
 int in_call(mend::LoggedCalls& logged, MPI_Comm comm, Work work) {
-  const mend::Front& front = *logged.front_of(comm);
-  return logged.in_call([&] { return work(logged.collectives(), front); });
+  const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
+  return logged.in_call([&] { return work(logged.collectives(), virtual_comm); });
 }
 
 using Collectives = mend::LoggedCollectives;
-using mend::Front;
 using mend::of_the_library;
+using mend::VirtualComm;
 
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
-// them.
-#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
-
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ibarrier)>("PMPI_Ibarrier");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_barrier(front, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_barrier(virtual_comm, request);
     });
   }
   return library(comm, request);
@@ -53,8 +50,8 @@ int PMPI_Ibcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ibcast)>("PMPI_Ibcast");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_bcast(front, buf, count, type, root, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_bcast(virtual_comm, buf, count, type, root, request);
     });
   }
   return library(buf, count, type, root, comm, request);
@@ -66,8 +63,8 @@ int PMPI_Ireduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ireduce)>("PMPI_Ireduce");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_reduce(front, out, in, count, type, op, root, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_reduce(virtual_comm, out, in, count, type, op, root, request);
     });
   }
   return library(out, in, count, type, op, root, comm, request);
@@ -79,8 +76,8 @@ int PMPI_Iallreduce(const void* out, void* in, int count, MPI_Datatype type, MPI
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iallreduce)>("PMPI_Iallreduce");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_allreduce(front, out, in, count, type, op, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_allreduce(virtual_comm, out, in, count, type, op, request);
     });
   }
   return library(out, in, count, type, op, comm, request);
@@ -92,8 +89,8 @@ int PMPI_Iscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op o
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iscan)>("PMPI_Iscan");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_scan(front, out, in, count, type, op, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_scan(virtual_comm, out, in, count, type, op, request);
     });
   }
   return library(out, in, count, type, op, comm, request);
@@ -105,8 +102,8 @@ int PMPI_Iexscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iexscan)>("PMPI_Iexscan");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_exscan(front, out, in, count, type, op, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_exscan(virtual_comm, out, in, count, type, op, request);
     });
   }
   return library(out, in, count, type, op, comm, request);
@@ -118,8 +115,8 @@ int PMPI_Ireduce_scatter(const void* out, void* in, const int counts[], MPI_Data
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ireduce_scatter)>("PMPI_Ireduce_scatter");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_reduce_scatter(front, out, in, counts, type, op, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_reduce_scatter(virtual_comm, out, in, counts, type, op, request);
     });
   }
   return library(out, in, counts, type, op, comm, request);
@@ -131,9 +128,9 @@ int PMPI_Ireduce_scatter_block(const void* out, void* in, int count, MPI_Datatyp
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ireduce_scatter_block)>("PMPI_Ireduce_scatter_block");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      const auto blocks = mend::Blocks::equal(front.size, count);
-      return collectives.begin_reduce_scatter(front, out, in, blocks.counts.data(), type, op, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      const auto blocks = mend::Blocks::equal(virtual_comm.size, count);
+      return collectives.begin_reduce_scatter(virtual_comm, out, in, blocks.counts.data(), type, op, request);
     });
   }
   return library(out, in, count, type, op, comm, request);
@@ -145,10 +142,10 @@ int PMPI_Igather(const void* out, int out_count, MPI_Datatype out_type, void* in
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Igather)>("PMPI_Igather");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      const auto blocks = mend::Blocks::equal(front.size, in_count);
-      return collectives.begin_gatherv(front, out, out_count, out_type, in, blocks.counts.data(), blocks.offsets.data(),
-                                       in_type, root, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      const auto blocks = mend::Blocks::equal(virtual_comm.size, in_count);
+      return collectives.begin_gatherv(virtual_comm, out, out_count, out_type, in, blocks.counts.data(),
+                                       blocks.offsets.data(), in_type, root, request);
     });
   }
   return library(out, out_count, out_type, in, in_count, in_type, root, comm, request);
@@ -160,8 +157,9 @@ int PMPI_Igatherv(const void* out, int out_count, MPI_Datatype out_type, void* i
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Igatherv)>("PMPI_Igatherv");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_gatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, root, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_gatherv(virtual_comm, out, out_count, out_type, in, in_counts, offsets, in_type, root,
+                                       request);
     });
   }
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, root, comm, request);
@@ -173,10 +171,10 @@ int PMPI_Iscatter(const void* out, int out_count, MPI_Datatype out_type, void* i
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iscatter)>("PMPI_Iscatter");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      const auto blocks = mend::Blocks::equal(front.size, out_count);
-      return collectives.begin_scatterv(front, out, blocks.counts.data(), blocks.offsets.data(), out_type, in, in_count,
-                                        in_type, root, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      const auto blocks = mend::Blocks::equal(virtual_comm.size, out_count);
+      return collectives.begin_scatterv(virtual_comm, out, blocks.counts.data(), blocks.offsets.data(), out_type, in,
+                                        in_count, in_type, root, request);
     });
   }
   return library(out, out_count, out_type, in, in_count, in_type, root, comm, request);
@@ -188,8 +186,8 @@ int PMPI_Iscatterv(const void* out, const int out_counts[], const int offsets[],
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iscatterv)>("PMPI_Iscatterv");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_scatterv(front, out, out_counts, offsets, out_type, in, in_count, in_type, root,
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_scatterv(virtual_comm, out, out_counts, offsets, out_type, in, in_count, in_type, root,
                                         request);
     });
   }
@@ -202,9 +200,9 @@ int PMPI_Iallgather(const void* out, int out_count, MPI_Datatype out_type, void*
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      const auto blocks = mend::Blocks::equal(front.size, in_count);
-      return collectives.begin_allgatherv(front, out, out_count, out_type, in, blocks.counts.data(),
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      const auto blocks = mend::Blocks::equal(virtual_comm.size, in_count);
+      return collectives.begin_allgatherv(virtual_comm, out, out_count, out_type, in, blocks.counts.data(),
                                           blocks.offsets.data(), in_type, request);
     });
   }
@@ -217,8 +215,9 @@ int PMPI_Iallgatherv(const void* out, int out_count, MPI_Datatype out_type, void
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iallgatherv)>("PMPI_Iallgatherv");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_allgatherv(front, out, out_count, out_type, in, in_counts, offsets, in_type, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_allgatherv(virtual_comm, out, out_count, out_type, in, in_counts, offsets, in_type,
+                                          request);
     });
   }
   return library(out, out_count, out_type, in, in_counts, offsets, in_type, comm, request);
@@ -230,10 +229,10 @@ int PMPI_Ialltoall(const void* out, int out_count, MPI_Datatype out_type, void* 
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ialltoall)>("PMPI_Ialltoall");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      const auto from = mend::Blocks::equal(front.size, out_count);
-      const auto to = mend::Blocks::equal(front.size, in_count);
-      return collectives.begin_alltoallv(front, out, from.counts.data(), from.offsets.data(), out_type, in,
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      const auto from = mend::Blocks::equal(virtual_comm.size, out_count);
+      const auto to = mend::Blocks::equal(virtual_comm.size, in_count);
+      return collectives.begin_alltoallv(virtual_comm, out, from.counts.data(), from.offsets.data(), out_type, in,
                                          to.counts.data(), to.offsets.data(), in_type, request);
     });
   }
@@ -247,9 +246,9 @@ int PMPI_Ialltoallv(const void* out, const int out_counts[], const int out_offse
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ialltoallv)>("PMPI_Ialltoallv");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_alltoallv(front, out, out_counts, out_offsets, out_type, in, in_counts, in_offsets,
-                                         in_type, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_alltoallv(virtual_comm, out, out_counts, out_offsets, out_type, in, in_counts,
+                                         in_offsets, in_type, request);
     });
   }
   return library(out, out_counts, out_offsets, out_type, in, in_counts, in_offsets, in_type, comm, request);
@@ -262,9 +261,9 @@ int PMPI_Ialltoallw(const void* out, const int out_counts[], const int out_offse
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ialltoallw)>("PMPI_Ialltoallw");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.begin_alltoallw(front, out, out_counts, out_offsets, out_types, in, in_counts, in_offsets,
-                                         in_types, request);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.begin_alltoallw(virtual_comm, out, out_counts, out_offsets, out_types, in, in_counts,
+                                         in_offsets, in_types, request);
     });
   }
   return library(out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types, comm, request);
@@ -278,8 +277,9 @@ int PMPI_Alltoallw(const void* out, const int out_counts[], const int out_offset
   static const auto library = of_the_library<decltype(&PMPI_Alltoallw)>("PMPI_Alltoallw");
   const mend::InMpiCall call(mend::MpiCall::alltoallw);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    return in_call(*logged, comm, [&](Collectives& collectives, const Front& front) {
-      return collectives.alltoallw(front, out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types);
+    return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
+      return collectives.alltoallw(virtual_comm, out, out_counts, out_offsets, out_types, in, in_counts, in_offsets,
+                                   in_types);
     });
   }
   return library(out, out_counts, out_offsets, out_types, in, in_counts, in_offsets, in_types, comm);

@@ -53,18 +53,18 @@ int derive_later(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, const Ma
   return code;
 }
 
-int derive_front(LoggedCalls& logged, MPI_Comm parent, const Wish& wish, MPI_Comm* made) {
-  const Front& front = *logged.front_of(parent);
-  return logged.in_call([&] { return logged.derive(front, wish, made); });
+int derive_comm(LoggedCalls& logged, MPI_Comm parent, const CommArguments& arguments, MPI_Comm* made) {
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
+  return logged.in_call([&] { return logged.derive(virtual_comm, arguments, made); });
 }
 
 /// `info`: hints in the place of the parent's; may be null.
-int dup_front(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Comm* made) {
-  const Front& front = *logged.front_of(parent);
-  const Recipe* const recipe = logged.recipe_of(front);
-  Wish wish{0, front.rank};
-  if (recipe != nullptr) wish.topology = recipe->topology;
-  if (const int code = derive_front(logged, parent, wish, made); code != MPI_SUCCESS) return code;
+int dup_comm(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Comm* made) {
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
+  const Recipe* const recipe = logged.recipe_of(virtual_comm);
+  CommArguments arguments{0, virtual_comm.rank};
+  if (recipe != nullptr) arguments.topology = recipe->topology;
+  if (const int code = derive_comm(logged, parent, arguments, made); code != MPI_SUCCESS) return code;
   if (const int code = copy_attributes(parent, *made); code != MPI_SUCCESS) {
     logged.free(made);
     return logged.in_call([&] { return code; });
@@ -81,33 +81,32 @@ int dup_front(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Co
 }
 
 /// Returns when all ranks have called it; then the request is complete.
-int dup_front_at_once(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Comm* made,
-                      MPI_Request* request) {
-  if (const int code = dup_front(logged, parent, info, made); code != MPI_SUCCESS) return code;
-  const Front& front = *logged.front_of(parent);
-  return logged.in_call([&] { return logged.messages().begin_operation(front, {}, {}, request); });
+int dup_comm_at_once(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Comm* made, MPI_Request* request) {
+  if (const int code = dup_comm(logged, parent, info, made); code != MPI_SUCCESS) return code;
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
+  return logged.in_call([&] { return logged.messages().begin_operation(virtual_comm, {}, {}, request); });
 }
 
-int split_front_by_type(LoggedCalls& logged, MPI_Comm parent, int type, int key, MPI_Comm* made) {
+int split_comm_by_type(LoggedCalls& logged, MPI_Comm parent, int type, int key, MPI_Comm* made) {
   if (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED)
     return logged.refuse("MPI_Comm_split_type with another type than MPI_COMM_TYPE_SHARED");
-  return derive_front(logged, parent, {type == MPI_UNDEFINED ? MPI_UNDEFINED : 0, key, {}, true}, made);
+  return derive_comm(logged, parent, {type == MPI_UNDEFINED ? MPI_UNDEFINED : 0, key, {}, true}, made);
 }
 
-int create_front(LoggedCalls& logged, MPI_Comm parent, MPI_Group group, MPI_Comm* made) {
+int create_comm(LoggedCalls& logged, MPI_Comm parent, MPI_Group group, MPI_Comm* made) {
   int key = MPI_UNDEFINED;
   PMPI_Group_rank(group, &key);
-  if (key == MPI_UNDEFINED) return derive_front(logged, parent, {MPI_UNDEFINED, 0}, made);
+  if (key == MPI_UNDEFINED) return derive_comm(logged, parent, {MPI_UNDEFINED, 0}, made);
   MPI_Group of_parent = MPI_GROUP_NULL;
   PMPI_Comm_group(parent, &of_parent);
   const int first = 0;
   int color = 0;
   PMPI_Group_translate_ranks(group, 1, &first, of_parent, &color);
   PMPI_Group_free(&of_parent);
-  return derive_front(logged, parent, {color, key}, made);
+  return derive_comm(logged, parent, {color, key}, made);
 }
 
-int create_front_of_group(LoggedCalls& logged, MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
+int create_comm_of_group(LoggedCalls& logged, MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
   int self = MPI_UNDEFINED;
   int size = 0;
   PMPI_Group_rank(group, &self);
@@ -121,30 +120,32 @@ int create_front_of_group(LoggedCalls& logged, MPI_Comm parent, MPI_Group group,
   PMPI_Comm_group(parent, &of_parent);
   PMPI_Group_translate_ranks(group, size, in_group.data(), of_parent, in_parent.data());
   PMPI_Group_free(&of_parent);
-  const Front& front = *logged.front_of(parent);
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
   const bool is_part = std::ranges::find(in_parent, MPI_UNDEFINED) == in_parent.end();
-  return logged.in_call([&] { return is_part ? logged.derive_group(front, in_parent, tag, made) : MPI_ERR_GROUP; });
+  return logged.in_call(
+      [&] { return is_part ? logged.derive_group(virtual_comm, in_parent, tag, made) : MPI_ERR_GROUP; });
 }
 
-int cart_front(LoggedCalls& logged, MPI_Comm parent, int ndims, const int* dims, const int* periods, MPI_Comm* made) {
+int make_cart(LoggedCalls& logged, MPI_Comm parent, int ndims, const int* dims, const int* periods, MPI_Comm* made) {
   if (ndims <= 0) return logged.refuse("MPI_Cart_create without dimensions");
-  const Front& front = *logged.front_of(parent);
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
   long long ranks = 1;
-  for (int i = 0; i < ndims && ranks <= front.size; ++i) ranks *= dims[i];
-  if (ranks <= 0 || ranks > front.size || std::any_of(dims, dims + ndims, [](int one) { return one <= 0; }))
+  for (int i = 0; i < ndims && ranks <= virtual_comm.size; ++i) ranks *= dims[i];
+  if (ranks <= 0 || ranks > virtual_comm.size || std::any_of(dims, dims + ndims, [](int one) { return one <= 0; }))
     return logged.in_call([] { return MPI_ERR_DIMS; });
-  const int color = front.rank < ranks ? 0 : MPI_UNDEFINED;
-  return derive_front(logged, parent, {color, front.rank, {{dims, dims + ndims}, {periods, periods + ndims}}}, made);
+  const int color = virtual_comm.rank < ranks ? 0 : MPI_UNDEFINED;
+  return derive_comm(logged, parent, {color, virtual_comm.rank, {{dims, dims + ndims}, {periods, periods + ndims}}},
+                     made);
 }
 
-int cart_sub_front(LoggedCalls& logged, MPI_Comm parent, const int* remain, MPI_Comm* made) {
-  const Front& front = *logged.front_of(parent);
-  const Recipe* const recipe = logged.recipe_of(front);
+int make_cart_sub(LoggedCalls& logged, MPI_Comm parent, const int* remain, MPI_Comm* made) {
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
+  const Recipe* const recipe = logged.recipe_of(virtual_comm);
   if (recipe == nullptr || recipe->topology.dims.empty()) return logged.in_call([] { return MPI_ERR_TOPOLOGY; });
   const Topology& whole = recipe->topology;
   std::vector<int> place(whole.dims.size());
-  PMPI_Cart_coords(parent, front.rank, static_cast<int>(place.size()), place.data());
-  Wish part{0, front.rank};
+  PMPI_Cart_coords(parent, virtual_comm.rank, static_cast<int>(place.size()), place.data());
+  CommArguments part{0, virtual_comm.rank};
   for (std::size_t i = 0; i < place.size(); ++i) {
     if (remain[i] == 0) {
       part.color = part.color * whole.dims[i] + place[i];
@@ -154,35 +155,35 @@ int cart_sub_front(LoggedCalls& logged, MPI_Comm parent, const int* remain, MPI_
     part.topology.periods.push_back(whole.periods[i]);
   }
   if (part.topology.dims.empty()) return logged.refuse("MPI_Cart_sub without dimensions");
-  return derive_front(logged, parent, part, made);
+  return derive_comm(logged, parent, part, made);
 }
 
-int graph_front(LoggedCalls& logged, MPI_Comm parent, int nodes, const int* index, const int* edges, MPI_Comm* made) {
-  const Front& front = *logged.front_of(parent);
+int make_graph(LoggedCalls& logged, MPI_Comm parent, int nodes, const int* index, const int* edges, MPI_Comm* made) {
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
   const auto is_rank = [&](int one) { return one >= 0 && one < nodes; };
-  if (nodes < 0 || nodes > front.size || !std::is_sorted(index, index + nodes) || (nodes > 0 && index[0] < 0))
+  if (nodes < 0 || nodes > virtual_comm.size || !std::is_sorted(index, index + nodes) || (nodes > 0 && index[0] < 0))
     return logged.in_call([] { return MPI_ERR_ARG; });
   const int count = nodes == 0 ? 0 : index[nodes - 1];
   if (!std::all_of(edges, edges + count, is_rank)) return logged.in_call([] { return MPI_ERR_ARG; });
-  const int color = front.rank < nodes ? 0 : MPI_UNDEFINED;
-  return derive_front(logged, parent, {color, front.rank, {{}, {}, {index, index + nodes}, {edges, edges + count}}},
-                      made);
+  const int color = virtual_comm.rank < nodes ? 0 : MPI_UNDEFINED;
+  return derive_comm(logged, parent,
+                     {color, virtual_comm.rank, {{}, {}, {index, index + nodes}, {edges, edges + count}}}, made);
 }
 
 /// Gathers the list of each rank, by rank. Inside an intercepted call. Returns MPI's code.
-int gather_lists(LoggedCalls& logged, const Front& front, const std::vector<int>& mine,
+int gather_lists(LoggedCalls& logged, const VirtualComm& virtual_comm, const std::vector<int>& mine,
                  std::vector<std::vector<int>>& all) {
-  const auto ranks = static_cast<std::size_t>(front.size);
-  const Blocks singles = Blocks::equal(front.size, 1);
+  const auto ranks = static_cast<std::size_t>(virtual_comm.size);
+  const Blocks singles = Blocks::equal(virtual_comm.size, 1);
   const int length = static_cast<int>(mine.size());
   std::vector<int> lengths(ranks);
-  int code = logged.collectives().allgatherv(front, &length, 1, MPI_INT, lengths.data(), singles.counts.data(),
+  int code = logged.collectives().allgatherv(virtual_comm, &length, 1, MPI_INT, lengths.data(), singles.counts.data(),
                                              singles.offsets.data(), MPI_INT);
   if (code != MPI_SUCCESS) return code;
   const Blocks blocks(std::move(lengths));
   std::vector<int> values(static_cast<std::size_t>(blocks.offsets.back() + blocks.counts.back()));
-  code = logged.collectives().allgatherv(front, mine.data(), length, MPI_INT, values.data(), blocks.counts.data(),
-                                         blocks.offsets.data(), MPI_INT);
+  code = logged.collectives().allgatherv(virtual_comm, mine.data(), length, MPI_INT, values.data(),
+                                         blocks.counts.data(), blocks.offsets.data(), MPI_INT);
   for (std::size_t i = 0; i < ranks; ++i) {
     const auto begin = values.begin() + blocks.offsets[i];
     all.emplace_back(begin, begin + blocks.counts[i]);
@@ -214,38 +215,41 @@ std::vector<int> links_of(int rank, bool is_weighted, const std::vector<Edge>& e
   return links;
 }
 
-int linked_front(LoggedCalls& logged, MPI_Comm parent, Wish wish, const std::vector<int>& links, MPI_Comm* made) {
-  const Front& front = *logged.front_of(parent);
+int make_linked_graph(LoggedCalls& logged, MPI_Comm parent, CommArguments arguments, const std::vector<int>& links,
+                      MPI_Comm* made) {
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
   return logged.in_call([&] {
-    const int code = gather_lists(logged, front, links, wish.topology.links);
-    return code == MPI_SUCCESS ? logged.derive(front, wish, made) : code;
+    const int code = gather_lists(logged, virtual_comm, links, arguments.topology.links);
+    return code == MPI_SUCCESS ? logged.derive(virtual_comm, arguments, made) : code;
   });
 }
 
 /// Makes the distributed graph of the edges that all ranks give.
-int edges_front(LoggedCalls& logged, MPI_Comm parent, bool is_weighted, const std::vector<int>& words, MPI_Comm* made) {
-  const Front& front = *logged.front_of(parent);
+int make_graph_of_edges(LoggedCalls& logged, MPI_Comm parent, bool is_weighted, const std::vector<int>& words,
+                        MPI_Comm* made) {
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
   return logged.in_call([&] {
     std::vector<std::vector<int>> all;
-    if (const int code = gather_lists(logged, front, words, all); code != MPI_SUCCESS) return code;
+    if (const int code = gather_lists(logged, virtual_comm, words, all); code != MPI_SUCCESS) return code;
     std::vector<Edge> edges;
     for (const std::vector<int>& of_rank : all)
       for (std::size_t i = 0; i + 2 < of_rank.size(); i += 3)
         edges.push_back({of_rank[i], of_rank[i + 1], of_rank[i + 2]});
-    Wish wish{0, front.rank};
-    for (int rank = 0; rank < front.size; ++rank) wish.topology.links.push_back(links_of(rank, is_weighted, edges));
-    return logged.derive(front, wish, made);
+    CommArguments arguments{0, virtual_comm.rank};
+    for (int rank = 0; rank < virtual_comm.size; ++rank)
+      arguments.topology.links.push_back(links_of(rank, is_weighted, edges));
+    return logged.derive(virtual_comm, arguments, made);
   });
 }
 
-bool are_ranks(const Front& front, const int* ranks, int count) {
-  return count >= 0 && std::all_of(ranks, ranks + count, [&](int one) { return one >= 0 && one < front.size; });
+bool are_ranks(const VirtualComm& virtual_comm, const int* ranks, int count) {
+  return count >= 0 && std::all_of(ranks, ranks + count, [&](int one) { return one >= 0 && one < virtual_comm.size; });
 }
 
-int adjacent_front(LoggedCalls& logged, MPI_Comm parent, int sources, const int* from, const int* from_weights,
-                   int destinations, const int* to, const int* to_weights, MPI_Comm* made) {
-  const Front& front = *logged.front_of(parent);
-  if (!are_ranks(front, from, sources) || !are_ranks(front, to, destinations))
+int make_adjacent_graph(LoggedCalls& logged, MPI_Comm parent, int sources, const int* from, const int* from_weights,
+                        int destinations, const int* to, const int* to_weights, MPI_Comm* made) {
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
+  if (!are_ranks(virtual_comm, from, sources) || !are_ranks(virtual_comm, to, destinations))
     return logged.in_call([] { return MPI_ERR_ARG; });
   const bool is_weighted = from_weights != MPI_UNWEIGHTED && to_weights != MPI_UNWEIGHTED;
   std::vector<int> links{is_weighted ? 1 : 0};
@@ -256,16 +260,17 @@ int adjacent_front(LoggedCalls& logged, MPI_Comm parent, int sources, const int*
   };
   append(sources, from, from_weights);
   append(destinations, to, to_weights);
-  return linked_front(logged, parent, {0, front.rank}, links, made);
+  return make_linked_graph(logged, parent, {0, virtual_comm.rank}, links, made);
 }
 
-int distributed_front(LoggedCalls& logged, MPI_Comm parent, int count, const int* sources, const int* degrees,
-                      const int* destinations, const int* weights, MPI_Comm* made) {
-  const Front& front = *logged.front_of(parent);
-  if (!are_ranks(front, sources, count) || !std::all_of(degrees, degrees + count, [](int one) { return one >= 0; }))
+int make_distributed_graph(LoggedCalls& logged, MPI_Comm parent, int count, const int* sources, const int* degrees,
+                           const int* destinations, const int* weights, MPI_Comm* made) {
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
+  if (!are_ranks(virtual_comm, sources, count) ||
+      !std::all_of(degrees, degrees + count, [](int one) { return one >= 0; }))
     return logged.in_call([] { return MPI_ERR_ARG; });
   const int edges = std::accumulate(degrees, degrees + count, 0);
-  if (!are_ranks(front, destinations, edges)) return logged.in_call([] { return MPI_ERR_ARG; });
+  if (!are_ranks(virtual_comm, destinations, edges)) return logged.in_call([] { return MPI_ERR_ARG; });
   const bool is_weighted = weights != MPI_UNWEIGHTED;
   std::vector<int> words;
   int edge = 0;
@@ -273,7 +278,7 @@ int distributed_front(LoggedCalls& logged, MPI_Comm parent, int count, const int
     for (int j = 0; j < degrees[i]; ++j, ++edge)
       words.insert(words.end(), {sources[i], destinations[edge], is_weighted ? weights[edge] : 0});
   }
-  return edges_front(logged, parent, is_weighted, words, made);
+  return make_graph_of_edges(logged, parent, is_weighted, words, made);
 }
 
 /// Frees `comm` by the function `library` of MPI, which the program has called as `call`.
@@ -328,17 +333,13 @@ void take_made_communicators(int code) {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
-// them.
-#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((alias("P" #name)))
-
 using mend::derive;
 using mend::of_the_library;
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_dup)>("PMPI_Comm_dup");
-  if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_front(*logged, comm, nullptr, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_comm(*logged, comm, nullptr, newcomm);
   return derive("MPI_Comm_dup", comm, newcomm, [&] { return library(comm, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_dup);
@@ -346,7 +347,7 @@ MEND_SAME_AS_PMPI(MPI_Comm_dup);
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_dup_with_info)>("PMPI_Comm_dup_with_info");
-  if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_front(*logged, comm, &info, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_comm(*logged, comm, &info, newcomm);
   return derive("MPI_Comm_dup_with_info", comm, newcomm, [&] { return library(comm, info, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_dup_with_info);
@@ -355,7 +356,7 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_idup)>("PMPI_Comm_idup");
   if (auto* logged = mend::logged_calls_of(comm))
-    return mend::dup_front_at_once(*logged, comm, nullptr, newcomm, request);
+    return mend::dup_comm_at_once(*logged, comm, nullptr, newcomm, request);
   return mend::derive_later(comm, newcomm, request, [&] { return library(comm, newcomm, request); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_idup);
@@ -363,8 +364,7 @@ MEND_SAME_AS_PMPI(MPI_Comm_idup);
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_idup_with_info)>("PMPI_Comm_idup_with_info");
-  if (auto* logged = mend::logged_calls_of(comm))
-    return mend::dup_front_at_once(*logged, comm, &info, newcomm, request);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::dup_comm_at_once(*logged, comm, &info, newcomm, request);
   return mend::derive_later(comm, newcomm, request, [&] { return library(comm, info, newcomm, request); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_idup_with_info);
@@ -372,7 +372,7 @@ MEND_SAME_AS_PMPI(MPI_Comm_idup_with_info);
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_split)>("PMPI_Comm_split");
-  if (auto* logged = mend::logged_calls_of(comm)) return mend::derive_front(*logged, comm, {color, key}, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::derive_comm(*logged, comm, {color, key}, newcomm);
   return derive("MPI_Comm_split", comm, newcomm, [&] { return library(comm, color, key, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_split);
@@ -381,7 +381,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_split_type)>("PMPI_Comm_split_type");
   if (auto* logged = mend::logged_calls_of(comm))
-    return mend::split_front_by_type(*logged, comm, split_type, key, newcomm);
+    return mend::split_comm_by_type(*logged, comm, split_type, key, newcomm);
   return derive("MPI_Comm_split_type", comm, newcomm, [&] { return library(comm, split_type, key, info, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_split_type);
@@ -389,7 +389,7 @@ MEND_SAME_AS_PMPI(MPI_Comm_split_type);
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_create)>("PMPI_Comm_create");
-  if (auto* logged = mend::logged_calls_of(comm)) return mend::create_front(*logged, comm, group, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::create_comm(*logged, comm, group, newcomm);
   return derive("MPI_Comm_create", comm, newcomm, [&] { return library(comm, group, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_create);
@@ -397,8 +397,7 @@ MEND_SAME_AS_PMPI(MPI_Comm_create);
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_create_group)>("PMPI_Comm_create_group");
-  if (auto* logged = mend::logged_calls_of(comm))
-    return mend::create_front_of_group(*logged, comm, group, tag, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::create_comm_of_group(*logged, comm, group, tag, newcomm);
   return derive("MPI_Comm_create_group", comm, newcomm, [&] { return library(comm, group, tag, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_create_group);
@@ -425,7 +424,7 @@ int PMPI_Cart_create(MPI_Comm old_comm, int ndims, const int dims[], const int p
   old_comm = mend::resolve(old_comm);
   static const auto library = of_the_library<decltype(&PMPI_Cart_create)>("PMPI_Cart_create");
   if (auto* logged = mend::logged_calls_of(old_comm))
-    return mend::cart_front(*logged, old_comm, ndims, dims, periods, comm_cart);
+    return mend::make_cart(*logged, old_comm, ndims, dims, periods, comm_cart);
   return derive("MPI_Cart_create", old_comm, comm_cart,
                 [&] { return library(old_comm, ndims, dims, periods, reorder, comm_cart); });
 }
@@ -446,7 +445,7 @@ MEND_SAME_AS_PMPI(MPI_Comm_disconnect);
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* new_comm) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Cart_sub)>("PMPI_Cart_sub");
-  if (auto* logged = mend::logged_calls_of(comm)) return mend::cart_sub_front(*logged, comm, remain_dims, new_comm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::make_cart_sub(*logged, comm, remain_dims, new_comm);
   return derive("MPI_Cart_sub", comm, new_comm, [&] { return library(comm, remain_dims, new_comm); });
 }
 MEND_SAME_AS_PMPI(MPI_Cart_sub);
@@ -456,7 +455,7 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
   comm_old = mend::resolve(comm_old);
   static const auto library = of_the_library<decltype(&PMPI_Graph_create)>("PMPI_Graph_create");
   if (auto* logged = mend::logged_calls_of(comm_old))
-    return mend::graph_front(*logged, comm_old, nnodes, index, edges, comm_graph);
+    return mend::make_graph(*logged, comm_old, nnodes, index, edges, comm_graph);
   return derive("MPI_Graph_create", comm_old, comm_graph,
                 [&] { return library(comm_old, nnodes, index, edges, reorder, comm_graph); });
 }
@@ -467,7 +466,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int nodes[], const in
   comm_old = mend::resolve(comm_old);
   static const auto library = of_the_library<decltype(&PMPI_Dist_graph_create)>("PMPI_Dist_graph_create");
   if (auto* logged = mend::logged_calls_of(comm_old))
-    return mend::distributed_front(*logged, comm_old, n, nodes, degrees, targets, weights, newcomm);
+    return mend::make_distributed_graph(*logged, comm_old, n, nodes, degrees, targets, weights, newcomm);
   return derive("MPI_Dist_graph_create", comm_old, newcomm,
                 [&] { return library(comm_old, n, nodes, degrees, targets, weights, info, reorder, newcomm); });
 }
@@ -480,8 +479,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
   static const auto library =
       of_the_library<decltype(&PMPI_Dist_graph_create_adjacent)>("PMPI_Dist_graph_create_adjacent");
   if (auto* logged = mend::logged_calls_of(comm_old)) {
-    return mend::adjacent_front(*logged, comm_old, indegree, sources, sourceweights, outdegree, destinations,
-                                destweights, comm_dist_graph);
+    return mend::make_adjacent_graph(*logged, comm_old, indegree, sources, sourceweights, outdegree, destinations,
+                                     destweights, comm_dist_graph);
   }
   return derive("MPI_Dist_graph_create_adjacent", comm_old, comm_dist_graph, [&] {
     return library(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder,

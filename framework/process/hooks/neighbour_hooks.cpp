@@ -20,21 +20,21 @@ void intercept_neighbours() {}
 
 namespace {
 
-using Blocks = std::vector<LoggedMessages::Expected>;
+using ExpectedBlocks = std::vector<LoggedMessages::Expected>;
 
 /// Makes the exchange on `comm` of logged messages. `out` and `in` are called with the number of a neighbour, and
 /// return its block. `request`: null for a blocking call.
 template <class Out, class In>
 int exchange(LoggedCalls& logged, MPI_Comm comm, MPI_Request* request, Out out, In in) {
-  const Front& front = *logged.front_of(comm);
+  const VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call([&] {
     Neighbours neighbours;
-    if (const int code = find_neighbours(front, neighbours); code != MPI_SUCCESS) return code;
-    Blocks given;
-    Blocks expected;
+    if (const int code = find_neighbours(virtual_comm, neighbours); code != MPI_SUCCESS) return code;
+    ExpectedBlocks given;
+    ExpectedBlocks expected;
     for (int i = 0; i < static_cast<int>(neighbours.destinations.size()); ++i) given.push_back(out(i));
     for (int i = 0; i < static_cast<int>(neighbours.sources.size()); ++i) expected.push_back(in(i));
-    return logged.collectives().exchange_with_neighbours(front, given, expected, request);
+    return logged.collectives().exchange_with_neighbours(virtual_comm, given, expected, request);
   });
 }
 
@@ -64,10 +64,6 @@ auto typed(const void* data, const int* counts, const MPI_Aint* offsets, const M
 }  // namespace mend
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
-
-// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
-// them.
-#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
 
 using mend::of_the_library;
 

@@ -20,9 +20,9 @@ using mend::Traffic;
 /// Logs and sends a copy of the message, so the application's request is complete at once.
 int begin_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int to, int tag,
                MPI_Comm comm, MPI_Request* request) {
-  const mend::Front& front = *logged.front_of(comm);
+  const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call([&] {
-    const int code = logged.messages().send(front, Traffic::messages, data, count, type, to, tag, Ends::at_once);
+    const int code = logged.messages().send(virtual_comm, Traffic::messages, data, count, type, to, tag, Ends::at_once);
     if (code != MPI_SUCCESS) return code;
     return PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
   });
@@ -31,9 +31,9 @@ int begin_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datat
 /// The application's request is complete when the message has been received.
 int begin_synchronous_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int to, int tag,
                            MPI_Comm comm, MPI_Request* request) {
-  const mend::Front& front = *logged.front_of(comm);
+  const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call(
-      [&] { return logged.messages().begin_synchronous_send(front, data, count, type, to, tag, request); });
+      [&] { return logged.messages().begin_synchronous_send(virtual_comm, data, count, type, to, tag, request); });
 }
 
 /// The arguments of MPI_Isendrecv.
@@ -52,21 +52,21 @@ struct Exchange {
 
 /// Sends the message from its copy, so the application's request is that of the receive.
 int begin_exchange(mend::LoggedCalls& logged, const Exchange& one, MPI_Comm comm, MPI_Request* request) {
-  const mend::Front& front = *logged.front_of(comm);
+  const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call([&] {
     mend::LoggedMessages& messages = logged.messages();
-    const int code = messages.send(front, Traffic::messages, one.out, one.out_count, one.out_type, one.to, one.out_tag,
-                                   Ends::at_once);
+    const int code = messages.send(virtual_comm, Traffic::messages, one.out, one.out_count, one.out_type, one.to,
+                                   one.out_tag, Ends::at_once);
     if (code != MPI_SUCCESS) return code;
-    return messages.begin_receive(front, one.in, one.in_count, one.in_type, one.from, one.in_tag, request);
+    return messages.begin_receive(virtual_comm, one.in, one.in_count, one.in_type, one.from, one.in_tag, request);
   });
 }
 
 int make_persistent(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int peer, int tag,
                     MPI_Comm comm, std::optional<Ends> ends, MPI_Request* request) {
-  const mend::Front& front = *logged.front_of(comm);
+  const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call(
-      [&] { return logged.messages().make_persistent(front, data, count, type, peer, tag, ends, request); });
+      [&] { return logged.messages().make_persistent(virtual_comm, data, count, type, peer, tag, ends, request); });
 }
 
 /// Returns the object that logs calls if this is one of its persistent requests; otherwise null.
@@ -97,19 +97,16 @@ mend::LoggedCalls* owner_of_matched(MPI_Message message) {
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
-// The PMPI functions are replaced: C calls, the library's wrappers for Fortran and tools that intercept MPI all reach
-// them.
-#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
-
 using mend::of_the_library;
 
 int PMPI_Rsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Rsend)>("PMPI_Rsend");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call(
-        [&] { return logged->messages().send(front, Traffic::messages, buf, count, type, to, tag, Ends::as_send); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] {
+      return logged->messages().send(virtual_comm, Traffic::messages, buf, count, type, to, tag, Ends::as_send);
+    });
   }
   return library(buf, count, type, to, tag, comm);
 }
@@ -119,9 +116,10 @@ int PMPI_Bsend(const void* buf, int count, MPI_Datatype type, int to, int tag, M
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Bsend)>("PMPI_Bsend");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call(
-        [&] { return logged->messages().send(front, Traffic::messages, buf, count, type, to, tag, Ends::at_once); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] {
+      return logged->messages().send(virtual_comm, Traffic::messages, buf, count, type, to, tag, Ends::at_once);
+    });
   }
   return library(buf, count, type, to, tag, comm);
 }
@@ -155,9 +153,9 @@ int PMPI_Irecv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_C
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Irecv)>("PMPI_Irecv");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call(
-        [&] { return logged->messages().begin_receive(front, buf, count, type, from, tag, request); });
+        [&] { return logged->messages().begin_receive(virtual_comm, buf, count, type, from, tag, request); });
   }
   return library(buf, count, type, from, tag, comm, request);
 }
@@ -289,8 +287,8 @@ int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Stat
   static const auto library = of_the_library<decltype(&PMPI_Mprobe)>("PMPI_Mprobe");
   const mend::InMpiCall call(mend::MpiCall::mprobe);
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->messages().match(front, from, tag, nullptr, message, status); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->messages().match(virtual_comm, from, tag, nullptr, message, status); });
   }
   return library(from, tag, comm, message, status);
 }
@@ -300,8 +298,8 @@ int PMPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* messa
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Improbe)>("PMPI_Improbe");
   if (auto* logged = mend::logged_calls_of(comm)) {
-    const mend::Front& front = *logged->front_of(comm);
-    return logged->in_call([&] { return logged->messages().match(front, from, tag, flag, message, status); });
+    const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+    return logged->in_call([&] { return logged->messages().match(virtual_comm, from, tag, flag, message, status); });
   }
   return library(from, tag, comm, flag, message, status);
 }

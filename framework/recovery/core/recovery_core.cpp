@@ -35,13 +35,13 @@ const char* name_of(Intent intent) {
   return "?";
 }
 
-const char* name_of(agreement::Ruling ruling) {
-  switch (ruling) {
-    case agreement::Ruling::carried: return "carried";
-    case agreement::Ruling::rejected: return "rejected";
-    case agreement::Ruling::recover: return "recover";
-    case agreement::Ruling::abandon: return "abandon";
-    case agreement::Ruling::confused: return "confused";
+const char* name_of(agreement::BallotResult result) {
+  switch (result) {
+    case agreement::BallotResult::carried: return "carried";
+    case agreement::BallotResult::rejected: return "rejected";
+    case agreement::BallotResult::recover: return "recover";
+    case agreement::BallotResult::abandon: return "abandon";
+    case agreement::BallotResult::confused: return "confused";
   }
   return "?";
 }
@@ -76,9 +76,9 @@ std::string to_string(const Event& event) {
   return std::visit(
       Overloaded{
           [](const Begin&) { return std::string("begins"); },
-          [](const BodyLeft& left) { return fmt::format("leaves the body for {}", agreement::name_of(left.motion)); },
+          [](const BodyLeft& left) { return fmt::format("leaves the body for {}", agreement::name_of(left.proposal)); },
           [](const Called&) { return std::string("is called"); },
-          [](const Ruled& ruled) { return fmt::format("hears the ballot: {}", name_of(ruled.ruling)); },
+          [](const Ruled& ruled) { return fmt::format("hears the ballot: {}", name_of(ruled.result)); },
           [](const Decided& decided) {
             return fmt::format("hears the decision: {}{}", name_of(decided.decision.what),
                                decided.decision.in_vain ? ", in vain" : "");
@@ -112,7 +112,7 @@ std::string to_string(const Action& action) {
             const auto why = call.because_of ? fmt::format(" that have {}", call.because_of->value) : std::string();
             return fmt::format("call spares of epoch {}{}", call.epoch.value, why);
           },
-          [](const CastBallot& cast) { return fmt::format("cast a ballot: {}", agreement::name_of(cast.motion)); },
+          [](const CastBallot& cast) { return fmt::format("cast a ballot: {}", agreement::name_of(cast.proposal)); },
           [](const DecideJob& decide) { return fmt::format("decide with everyone: {}", name_of(decide.intent)); },
           [](const NewCandidate&) { return std::string("new candidate"); },
           [](const Settle&) { return std::string("settle"); },

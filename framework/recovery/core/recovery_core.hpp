@@ -64,7 +64,7 @@
 //   splitting    Split                  SplitEnded   Revoke unless done; Agree on the candidate   -> confirming
 //   confirming   Agree                  Agreed       a round; or AdoptCandidate and
 //                                                    EnterBody, Park, SaveWhatIsLeft, Recruit, End
-//   founding     Found                  Founded      as after AdoptCandidate (the first world only)
+//   founding     Found                  Founded      as after AdoptCandidate (the first epoch only)
 //   finding      StartProcess           NewcomerCalled, NewcomerLost    Agree on the base         -> announcing
 //   announcing   Agree                  Agreed       Settle; nobody: a round without starting, or
 //                                                    with another host                            -> gathering
@@ -104,11 +104,11 @@ enum class Making : std::uint32_t { done = 0b011, interrupted = 0b010, broken = 
 
 // --- events -----------------------------------------------------------------------------------------------------
 
-/// The process has entered the job: it begins the first world, or takes part in the recovery in which it joins.
+/// The process has entered the job: it begins the first epoch, or takes part in the recovery in which it joins.
 struct Begin {};
-/// The body was left, or saving has ended, with `motion`. `code` is used with Motion::abandon.
+/// The body was left, or saving has ended, with `proposal`. `code` is used with Proposal::abandon.
 struct BodyLeft {
-  agreement::Motion motion;
+  agreement::Proposal proposal;
   ExitCode code = ExitCode::ok;
   bool progressed = false;       ///< this process has committed something in this epoch
   bool committed_twice = false;  ///< it has committed more than once
@@ -116,7 +116,7 @@ struct BodyLeft {
 /// The parked process was called, or a rank has died.
 struct Called {};
 struct Ruled {
-  agreement::Ruling ruling;
+  agreement::BallotResult result;
   ProcessSet known_dead;  ///< known to this process from any source
 };
 struct Decided {
@@ -180,7 +180,7 @@ struct CallSpares {
   std::optional<ProcessId> because_of{};
 };
 struct CastBallot {
-  agreement::Motion motion;
+  agreement::Proposal proposal;
 };
 /// The driver adds whether replacements for the dead would die as well.
 struct DecideJob {
@@ -401,7 +401,7 @@ class BasicCore {
   /// Returns true if the row is so long that no new process is started, although there were commits.
   bool goes_in_circles() const { return row().length > setup_.spawn_tries; }
   bool first_world() const { return !introduced_.empty(); }
-  /// Returns the number of ranks of the job; before the first world, the number that it is to have.
+  /// Returns the number of ranks of the job; before the first epoch, the number that it is to have.
   int ranks() const { return first_world() ? first_ranks_ : position_.roster.size(); }
   /// Returns true if the job is about to end and the remaining data are being saved to disk.
   bool saves() const { return saving_; }
@@ -464,7 +464,7 @@ class BasicCore {
   Setup setup_;
   Position position_;
   State state_ = State::unborn;
-  std::vector<Placed> introduced_;  // until the first world exists
+  std::vector<Placed> introduced_;  // until the first epoch begins
   int first_ranks_ = 0;
 
   // of an epoch

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t whoever = 0x7fffffff;
 inline constexpr std::uint32_t another_host = 0x7ffffffe;
 inline constexpr std::uint32_t nobody = 0;
 
-/// The policy of a job that ends: the remaining processes make a smaller world to save their data.
+/// The policy of a job that ends: the remaining processes make smaller communicators to save their data.
 inline Policy policy_for_saving() {
   Policy policy;
   policy.shrink = true;
@@ -50,13 +50,13 @@ void BasicCore<Rules>::on(const Begin&, Actions& actions) {
 
 template <class Rules>
 void BasicCore<Rules>::on(const BodyLeft& left, Actions& actions) {
-  const bool failed = left.motion != agreement::Motion::finish;
+  const bool failed = left.proposal != agreement::Proposal::finish;
   if (failed && keeps(Rule::revoke_when_leaving)) interrupt(actions);
   code_ = left.code;
   progressed_ = left.progressed;
   committed_twice_ = left.committed_twice;
   state_ = State::balloting;
-  actions.push_back(CastBallot{left.motion});
+  actions.push_back(CastBallot{left.proposal});
 }
 
 template <class Rules>
@@ -66,17 +66,17 @@ void BasicCore<Rules>::on(const Called&, Actions& actions) {
 
 template <class Rules>
 void BasicCore<Rules>::on(const Ruled& ruled, Actions& actions) {
-  using agreement::Ruling;
-  if (ruled.ruling == Ruling::confused) {
+  using agreement::BallotResult;
+  if (ruled.result == BallotResult::confused) {
     code_ = ExitCode::usage;
-    actions.push_back(CastBallot{agreement::Motion::abandon});
+    actions.push_back(CastBallot{agreement::Proposal::abandon});
     return;
   }
-  const bool is_over = ruled.ruling == Ruling::carried || ruled.ruling == Ruling::abandon;
+  const bool is_over = ruled.result == BallotResult::carried || ruled.result == BallotResult::abandon;
   if (!is_over) interrupt(actions);
   if (keeps(Rule::call_spares)) call_spares(ruled.known_dead, actions);
   if (is_over && saving_) code_ = ExitCode::unrecoverable;
-  const bool abandons = ruled.ruling == Ruling::abandon || (is_over && saving_);
+  const bool abandons = ruled.result == BallotResult::abandon || (is_over && saving_);
   decide(abandons ? Intent::abandon : is_over ? Intent::finish : Intent::recover, actions);
 }
 

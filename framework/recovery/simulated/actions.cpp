@@ -37,10 +37,10 @@ void RecoverySimulation::perform(ProcessId process, const CallSpares& action) {
 
 void RecoverySimulation::perform(ProcessId process, const CastBallot& action) {
   Process& one = at(process);
-  one.motion = action.motion;
+  one.proposal = action.proposal;
   if (one.closed) return drive(process, Ruled{*one.closed, one.detector->known_dead()});
   one.wait = Process::Wait::agreement;
-  contribute(process, {one.application, false}, ballot_contribution(action.motion));
+  contribute(process, {one.application, false}, ballot_contribution(action.proposal));
 }
 
 void RecoverySimulation::perform(ProcessId process, const DecideJob& action) {
@@ -131,7 +131,7 @@ void RecoverySimulation::begin_step(ProcessId process) {
     case Kind::transfers: enter_phase(process, Phase::data); break;
     case Kind::ballot:
       one.wait = Process::Wait::agreement;
-      return contribute(process, {one.application, false}, ballot_contribution(agreement::Motion::restore));
+      return contribute(process, {one.application, false}, ballot_contribution(agreement::Proposal::restore));
     case Kind::greeting:
       send(process, at(one.host).guest.value(), Note{Note::Kind::guest, one.on, one.number, greeting, 1});
       break;
@@ -278,7 +278,7 @@ void RecoverySimulation::call_ends(ProcessId process, bool succeeded) {
       require(!succeeded, "a restore ends by a ballot");
       one.restoring = false;
       one.later.clear();
-      return drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, false});
+      return drive(process, BodyLeft{agreement::Proposal::recover, ExitCode::ok, false});
     }
   }
 }

@@ -60,11 +60,11 @@ void RecoverySimulation::decided(ProcessId process, GroupKey key, const agreemen
   const agreement::Outcome outcome{agreement::value_as<std::uint32_t>(decision.value), decision.unacknowledged_failure};
   one.wait = Process::Wait::nothing;
   if (one.restoring || one.core->state() == State::balloting) {
-    const agreement::Motion motion = one.restoring ? agreement::Motion::restore : one.motion;
-    const auto ruling = agreement::Ballot(std::make_unique<FixedOutcome>(outcome), Rank{0}, 1).cast(motion, true);
-    if (ruling == agreement::Ruling::recover || ruling == agreement::Ruling::abandon) one.closed = ruling;
-    if (one.restoring) return restore_ends(process, ruling);
-    return drive(process, Ruled{ruling, one.detector->known_dead()});
+    const agreement::Proposal proposal = one.restoring ? agreement::Proposal::restore : one.proposal;
+    const auto result = agreement::Ballot(std::make_unique<FixedOutcome>(outcome), Rank{0}, 1).cast(proposal, true);
+    if (result == agreement::BallotResult::recover || result == agreement::BallotResult::abandon) one.closed = result;
+    if (one.restoring) return restore_ends(process, result);
+    return drive(process, Ruled{result, one.detector->known_dead()});
   }
   if (one.core->state() == State::deciding) {
     FixedOutcome everyone(outcome);

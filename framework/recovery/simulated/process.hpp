@@ -55,8 +55,8 @@ struct RecoverySimulation::Process {
 
   Wait wait = Wait::nothing;
   GroupKey agrees_in{no_comm, false};
-  agreement::Motion motion = agreement::Motion::recover;
-  std::optional<agreement::Ruling> closed;  // the ballots of the epoch, by this ruling
+  agreement::Proposal proposal = agreement::Proposal::recover;
+  std::optional<agreement::BallotResult> closed;  // the ballots of the epoch, with this result
   Call call = Call::settle;
   CommId on = no_comm;
   std::vector<LibraryStep> steps;

@@ -86,7 +86,7 @@ void RecoverySimulation::restore_goes_on(ProcessId process) {
   if (!parts.plan.version) {  // all ranks find that out alike
     one.restoring = false;
     one.wait = Process::Wait::nothing;
-    return drive(process, BodyLeft{agreement::Motion::abandon, ExitCode::unrecoverable, false});
+    return drive(process, BodyLeft{agreement::Proposal::abandon, ExitCode::unrecoverable, false});
   }
   const Comm& comm = comms_[one.on];
   const std::size_t own = comm.rank(process);
@@ -129,12 +129,12 @@ void RecoverySimulation::carry_out_later(ProcessId process) {
   }
 }
 
-void RecoverySimulation::restore_ends(ProcessId process, agreement::Ruling ruling) {
+void RecoverySimulation::restore_ends(ProcessId process, agreement::BallotResult result) {
   Process& one = at(process);
   one.restoring = false;
   one.later.clear();
-  if (ruling != agreement::Ruling::carried) {
-    return drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, false});
+  if (result != agreement::BallotResult::carried) {
+    return drive(process, BodyLeft{agreement::Proposal::recover, ExitCode::ok, false});
   }
   with_data_ = one.core->position().roster;  // all have restored; copies are taken to have come before the next death
   one.wait = Process::Wait::body;

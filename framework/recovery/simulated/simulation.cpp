@@ -380,7 +380,7 @@ void RecoverySimulation::leave_now(ProcessId process) {
   one.wait = Process::Wait::nothing;
   one.restoring = false;
   drive(process, FailureNoticed{});
-  drive(process, BodyLeft{agreement::Motion::recover, ExitCode::ok, true, true});
+  drive(process, BodyLeft{agreement::Proposal::recover, ExitCode::ok, true, true});
 }
 
 // --- the result ----------------------------------------------------------------------------------------------------

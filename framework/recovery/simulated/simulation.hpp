@@ -231,7 +231,7 @@ class RecoverySimulation {
   void begin_restore(ProcessId process);
   void restore_goes_on(ProcessId process);
   void carry_out_later(ProcessId process);
-  void restore_ends(ProcessId process, agreement::Ruling ruling);
+  void restore_ends(ProcessId process, agreement::BallotResult result);
   const RestoreParts& restore_parts(CommId application, ProcessId asking);
 
   SimulationOptions options_;

@@ -41,7 +41,7 @@ std::uint32_t contribution_of(Wish wish) {
 }
 
 /// The decision that each of `wishes` gets.
-std::vector<JobDecision> rulings(const std::vector<Wish>& wishes) {
+std::vector<JobDecision> decisions(const std::vector<Wish>& wishes) {
   std::uint32_t all = ~0U;
   for (Wish wish : wishes) all &= contribution_of(wish);
   std::vector<JobDecision> told;
@@ -72,13 +72,13 @@ Intent expected(const std::vector<Wish>& wishes) {
 
 void check_all(std::vector<Wish>& wishes, std::size_t count) {
   if (wishes.size() == count) {
-    const auto told = rulings(wishes);
+    const auto told = decisions(wishes);
     const bool progressed = std::any_of(wishes.begin(), wishes.end(), [](Wish wish) { return wish.progressed; });
-    for (const JobDecision& ruling : told) {
-      ASSERT_EQ(ruling.what, expected(wishes));
-      ASSERT_EQ(ruling.code, told.front().code);
-      ASSERT_EQ(ruling.code != ExitCode::ok, ruling.what == Intent::abandon);
-      ASSERT_EQ(ruling.progressed, progressed);
+    for (const JobDecision& decision : told) {
+      ASSERT_EQ(decision.what, expected(wishes));
+      ASSERT_EQ(decision.code, told.front().code);
+      ASSERT_EQ(decision.code != ExitCode::ok, decision.what == Intent::abandon);
+      ASSERT_EQ(decision.progressed, progressed);
     }
     return;
   }
@@ -98,21 +98,21 @@ TEST(JobDecision, tells_all_the_same_and_obeys_its_order_of_wishes) {
 
 TEST(JobDecision, ends_with_the_code_of_the_one_who_abandons) {
   for (ExitCode code : {ExitCode::failed, ExitCode::usage, ExitCode::unrecoverable}) {
-    for (const JobDecision& ruling : rulings({{Intent::follow}, {Intent::abandon, code}, {Intent::recover}})) {
-      EXPECT_EQ(ruling.code, code);
+    for (const JobDecision& decision : decisions({{Intent::follow}, {Intent::abandon, code}, {Intent::recover}})) {
+      EXPECT_EQ(decision.code, code);
     }
   }
 }
 
 TEST(JobDecision, ends_with_the_highest_code_when_several_abandon) {
-  const auto told = rulings({{Intent::abandon, ExitCode::failed}, {Intent::abandon, ExitCode::usage}});
-  for (const JobDecision& ruling : told) EXPECT_EQ(ruling.code, ExitCode::usage);
-  EXPECT_EQ(rulings({{Intent::abandon, ExitCode::usage}, {Intent::abandon, ExitCode::unrecoverable}}).front().code,
+  const auto told = decisions({{Intent::abandon, ExitCode::failed}, {Intent::abandon, ExitCode::usage}});
+  for (const JobDecision& decision : told) EXPECT_EQ(decision.code, ExitCode::usage);
+  EXPECT_EQ(decisions({{Intent::abandon, ExitCode::usage}, {Intent::abandon, ExitCode::unrecoverable}}).front().code,
             ExitCode::unrecoverable);
 }
 
 TEST(JobDecision, of_spares_alone_recovers) {
-  EXPECT_EQ(rulings({{Intent::follow}, {Intent::follow}}).front().what, Intent::recover);
+  EXPECT_EQ(decisions({{Intent::follow}, {Intent::follow}}).front().what, Intent::recover);
 }
 
 TEST(JobDecision, keeps_to_the_31_bits_that_an_agreement_carries) {

@@ -63,12 +63,12 @@ void System<Rules>::perform(std::size_t p, const CallSpares& action, std::string
 template <class Rules>
 void System<Rules>::perform(std::size_t p, const CastBallot& action, std::string* told) {
   Node& node = touch(p);
-  node.motion = action.motion;
+  node.proposal = action.proposal;
   if (node.closed) {
     feed(p, ruled(p, *node.closed, false), 0, told);
     return;
   }
-  enter(p, node.application, Op::agree, 0xfe, ballot_contribution(action.motion));
+  enter(p, node.application, Op::agree, 0xfe, ballot_contribution(action.proposal));
 }
 
 template <class Rules>
@@ -217,7 +217,7 @@ bool System<Rules>::go_on_in_body(std::size_t p) {
   node.is_first_half = false;
   node.restoring = node.core->position().epoch > Epoch{0};
   if (node.restoring) {
-    enter(p, node.application, Op::agree, 0xfe, ballot_contribution(agreement::Motion::restore));
+    enter(p, node.application, Op::agree, 0xfe, ballot_contribution(agreement::Proposal::restore));
   } else {
     enter(p, node.application, Op::exchange, 0);
   }

@@ -66,8 +66,8 @@ struct Participant {
   CommId joined = none;
   std::uint8_t host = 0xff;   // of a newcomer
   std::uint8_t guest = 0xff;  // of a host
-  agreement::Motion motion = agreement::Motion::finish;
-  std::optional<agreement::Ruling> closed;
+  agreement::Proposal proposal = agreement::Proposal::finish;
+  std::optional<agreement::BallotResult> closed;
   std::optional<Position> position;  // sent to a newcomer
   Course course;
   std::optional<End> end;
@@ -83,7 +83,7 @@ struct Participant {
     print.add(std::uint64_t{base} | std::uint64_t{candidate} << 8U | std::uint64_t{candidate_application} << 16U |
               std::uint64_t{application} << 24U | std::uint64_t{meeting} << 32U | std::uint64_t{joined} << 40U |
               std::uint64_t{host} << 48U | std::uint64_t{guest} << 56U);
-    print.add(static_cast<std::uint64_t>(motion) | (closed ? static_cast<std::uint64_t>(*closed) + 1 : 0) << 8U |
+    print.add(static_cast<std::uint64_t>(proposal) | (closed ? static_cast<std::uint64_t>(*closed) + 1 : 0) << 8U |
               std::uint64_t{end.has_value()} << 16U |
               (end ? static_cast<std::uint64_t>(end->code) << 24U | static_cast<std::uint64_t>(end->why) << 32U : 0) |
               std::uint64_t{position.has_value()} << 40U);

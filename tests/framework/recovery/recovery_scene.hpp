@@ -21,7 +21,7 @@ struct Scene {
   int deaths = 1;
   Mask mortal = 0xffff;         ///< the processes that may die
   int errors = 0;               ///< number of processes of which a call may fail that succeeds elsewhere
-  bool from_the_start = false;  ///< also explores the making of the first world
+  bool from_the_start = false;  ///< also explores the making of the communicators of the first epoch
   bool faulty = false;          ///< replacements of a dead process would die as well, which one process knows
 };
 

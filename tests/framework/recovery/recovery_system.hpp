@@ -11,7 +11,8 @@
 //     meanwhile, it may fail in one process and succeed in another.
 //   - Other collective calls wait for all. If a member dies, its next neighbour sees that; the others may not. A call
 //     ends with an error when its communicator was revoked.
-//   - The first world is made with the library's agreement, which answers from inside any call of the library.
+//   - The communicators of the first epoch are made with the library's agreement, which answers from inside any call
+//     of the library.
 //   - A parked process learns of ranks that die, and of calls. A call is lost if the caller dies at once.
 //   - A newcomer takes part while it and its host live. Each process is on a machine of its own.
 //   - A body exchanges data in a ring, restores with the others if the epoch is not the first, exchanges data again and
@@ -322,7 +323,7 @@ class System {
     point.made = comms_.make(members, like);
   }
 
-  /// The first world is made with the library's agreement, which answers from inside any call.
+  /// The communicators of the first epoch are made with the library's agreement, which answers from inside any call.
   bool answers(const Node& node) const {
     return (node.core && node.core->first_world()) || node.op == Op::agree || node.op == Op::settle ||
            node.op == Op::start;
@@ -341,7 +342,7 @@ class System {
   void note_losses();
   void err(std::size_t p, std::string* told);
   void stop_waiting(std::size_t p);
-  bool leave(std::size_t p, agreement::Motion motion, ExitCode code, std::uint8_t cut, std::string* told);
+  bool leave(std::size_t p, agreement::Proposal proposal, ExitCode code, std::uint8_t cut, std::string* told);
   /// The wait ends successfully.
   bool go(std::size_t p, bool knows_all, std::uint8_t cut, std::string* told);
   bool fail(std::size_t p, std::uint8_t cut, std::string* told);
@@ -349,8 +350,8 @@ class System {
   bool hear(std::size_t p, const Point& point, bool knows_all, std::uint8_t cut, std::string* told);
   /// Returns true for the first process alive, after a rank has died.
   bool knows_fault(std::size_t p) const;
-  Ruled ruled(std::size_t p, agreement::Ruling ruling, bool knows_all) const;
-  bool restored(std::size_t p, agreement::Ruling ruling, Mask there, std::uint8_t cut, std::string* told);
+  Ruled ruled(std::size_t p, agreement::BallotResult result, bool knows_all) const;
+  bool restored(std::size_t p, agreement::BallotResult result, Mask there, std::uint8_t cut, std::string* told);
   bool admitted(std::size_t p, std::uint8_t cut, std::string* told);
 
   // --- the core's actions: recovery_actions.hpp

@@ -134,7 +134,7 @@ void System<Rules>::err(std::size_t p, std::string* told) {
   }
   stop_waiting(p);
   if (in_body) {
-    leave(p, agreement::Motion::abandon, ExitCode::failed, 0, told);
+    leave(p, agreement::Proposal::abandon, ExitCode::failed, 0, told);
   } else {
     feed(p, LocalError{}, 0, told);
   }
@@ -149,9 +149,10 @@ void System<Rules>::stop_waiting(std::size_t p) {
 }
 
 template <class Rules>
-bool System<Rules>::leave(std::size_t p, agreement::Motion motion, ExitCode code, std::uint8_t cut, std::string* told) {
+bool System<Rules>::leave(std::size_t p, agreement::Proposal proposal, ExitCode code, std::uint8_t cut,
+                          std::string* told) {
   touch(p).restoring = false;
-  return feed(p, BodyLeft{motion, code, false}, cut, told);
+  return feed(p, BodyLeft{proposal, code, false}, cut, told);
 }
 
 template <class Rules>
@@ -178,10 +179,10 @@ bool System<Rules>::go(std::size_t p, bool knows_all, std::uint8_t cut, std::str
     case Op::admit: return admitted(p, cut, told);
     case Op::exchange:
       if (node.is_first_half) return cut == 0 && go_on_in_body(p);
-      return leave(p, agreement::Motion::finish, ExitCode::ok, cut, told);
+      return leave(p, agreement::Proposal::finish, ExitCode::ok, cut, told);
     case Op::save:
       saved_ = static_cast<Mask>(saved_ | node.data);
-      return leave(p, agreement::Motion::finish, ExitCode::ok, cut, told);
+      return leave(p, agreement::Proposal::finish, ExitCode::ok, cut, told);
     case Op::park: return feed(p, Called{}, cut, told);
     case Op::start: return feed(p, NewcomerCalled{ProcessId{before.guest}}, cut, told);
     case Op::nothing: break;
@@ -198,7 +199,7 @@ bool System<Rules>::fail(std::size_t p, std::uint8_t cut, std::string* told) {
     case Op::shrink: return feed(p, Shrunk{false, {}}, cut, told);
     case Op::split: return feed(p, SplitEnded{Making::interrupted}, cut, told);
     case Op::exchange:
-    case Op::save: return leave(p, agreement::Motion::recover, ExitCode::ok, cut, told);
+    case Op::save: return leave(p, agreement::Proposal::recover, ExitCode::ok, cut, told);
     default: return feed(p, MeetingEnded{false}, cut, told);
   }
 }
@@ -208,12 +209,12 @@ bool System<Rules>::hear(std::size_t p, const Point& point, bool knows_all, std:
   Node& node = touch(p);
   const agreement::Outcome outcome{point.value, point.died};
   if (node.restoring || node.core->state() == State::balloting) {
-    const agreement::Motion motion = node.restoring ? agreement::Motion::restore : node.motion;
-    const agreement::Ruling ruling =
-        agreement::Ballot(std::make_unique<FixedOutcome>(outcome), Rank{0}, 1).cast(motion, true);
-    if (ruling == agreement::Ruling::recover || ruling == agreement::Ruling::abandon) node.closed = ruling;
-    if (node.restoring) return restored(p, ruling, point.data, cut, told);
-    return feed(p, ruled(p, ruling, knows_all), cut, told);
+    const agreement::Proposal proposal = node.restoring ? agreement::Proposal::restore : node.proposal;
+    const agreement::BallotResult result =
+        agreement::Ballot(std::make_unique<FixedOutcome>(outcome), Rank{0}, 1).cast(proposal, true);
+    if (result == agreement::BallotResult::recover || result == agreement::BallotResult::abandon) node.closed = result;
+    if (node.restoring) return restored(p, result, point.data, cut, told);
+    return feed(p, ruled(p, result, knows_all), cut, told);
   }
   if (node.core->state() == State::deciding) {
     FixedOutcome stub(outcome);
@@ -230,28 +231,32 @@ bool System<Rules>::knows_fault(std::size_t p) const {
 }
 
 template <class Rules>
-Ruled System<Rules>::ruled(std::size_t p, agreement::Ruling ruling, bool knows_all) const {
+Ruled System<Rules>::ruled(std::size_t p, agreement::BallotResult result, bool knows_all) const {
   ProcessSet dead;
   const Mask known = knows_all ? all_dead() : nodes_[p]->noticed;
   for (std::uint32_t q = 0; q < nodes_.size(); ++q) {
     if (known >> q & 1U) dead.insert(ProcessId{q});
   }
-  return {ruling, dead};
+  return {result, dead};
 }
 
 template <class Rules>
-bool System<Rules>::restored(std::size_t p, agreement::Ruling ruling, Mask there, std::uint8_t cut, std::string* told) {
+bool System<Rules>::restored(std::size_t p, agreement::BallotResult result, Mask there, std::uint8_t cut,
+                             std::string* told) {
   Node& node = touch(p);
-  if (ruling == agreement::Ruling::abandon) return leave(p, agreement::Motion::abandon, ExitCode::ok, cut, told);
-  if (ruling == agreement::Ruling::confused) return leave(p, agreement::Motion::abandon, ExitCode::usage, cut, told);
-  if (ruling != agreement::Ruling::carried) return leave(p, agreement::Motion::recover, ExitCode::ok, cut, told);
+  if (result == agreement::BallotResult::abandon)
+    return leave(p, agreement::Proposal::abandon, ExitCode::ok, cut, told);
+  if (result == agreement::BallotResult::confused)
+    return leave(p, agreement::Proposal::abandon, ExitCode::usage, cut, told);
+  if (result != agreement::BallotResult::carried)
+    return leave(p, agreement::Proposal::recover, ExitCode::ok, cut, told);
   const Roster& roster = node.core->position().roster;
   Mask wanted = 0;
   for (const Seat& seat : roster.seats) wanted = static_cast<Mask>(wanted | 1U << seat.origin.value);
   if (wanted & ~there) {
     if (told) *told += fmt::format("  {} says that data is lost\n", p);
     if ((wanted & lost_) == 0) complaint_ = fmt::format("Data: {} says that data is lost, and it is there", p);
-    return leave(p, agreement::Motion::abandon, ExitCode::unrecoverable, cut, told);
+    return leave(p, agreement::Proposal::abandon, ExitCode::unrecoverable, cut, told);
   }
   node.restoring = false;
   const int rank = node.core->rank()->value;

@@ -18,11 +18,11 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const DeathCause killed{DeathCause::Kind::signal, SIGKILL};
-const DeathCause crashed{DeathCause::Kind::signal, SIGSEGV};
+const DeathCause by_kill{DeathCause::Kind::signal, SIGKILL};
+const DeathCause by_crash{DeathCause::Kind::signal, SIGSEGV};
 
 DeathCause unknown(ProcessId) { return {}; }
-DeathCause all_but_2_were_killed(ProcessId process) { return process == ProcessId{2} ? crashed : killed; }
+DeathCause all_but_2_were_killed(ProcessId process) { return process == ProcessId{2} ? by_crash : by_kill; }
 
 const UnfilledRanks one{{{Rank{1}, ProcessId{5}}}, {Rank{1}}};
 const UnfilledRanks four{
@@ -46,7 +46,7 @@ TEST(VacantRanks, are_named_together_with_all_that_died) {
 
 TEST(AVacantRank, that_has_died_like_this_before_needs_no_spares) {
   UnfilledRanks again = one;
-  again.fault = {Rank{1}, 2, crashed};
+  again.fault = {Rank{1}, 2, by_crash};
   EXPECT_THAT(mend::describe_unfilled_ranks(again, Policy::parse("spare"), unknown),
               StartsWith("rank 1 died 2 times in a row with no commit in between (SIGSEGV), and no spare is left: the "
                          "program probably fails there by itself"));
@@ -57,7 +57,7 @@ TEST(AVacantRank, that_has_died_like_this_before_needs_no_spares) {
 
 TEST(AVacantRank, that_has_died_after_a_commit_each_time_is_told_so) {
   UnfilledRanks again = one;
-  again.row = {Rank{1}, 4, killed};
+  again.row = {Rank{1}, 4, by_kill};
   again.tries = 3;
   again.between = mend::Between::one_commit;
   EXPECT_THAT(mend::describe_unfilled_ranks(again, Policy::parse("spare,spawn"), unknown),
@@ -79,14 +79,14 @@ TEST(AVacantRank, that_has_no_spare_because_spares_were_lost_is_told_with_them) 
 TEST(VacantRanks, that_have_all_died_of_one_fault_are_the_programs_fault_before_more_spares_are_advised) {
   UnfilledRanks all = four;
   all.of_all_ranks = true;
-  const auto crash = [](ProcessId) { return crashed; };
+  const auto crash = [](ProcessId) { return by_crash; };
   EXPECT_EQ(
       mend::describe_unfilled_ranks(all, Policy::parse("spare"), crash),
       "ranks 0-3 (processes 0-3) died and no spare is left for ranks 2, 3: all ranks died of SIGSEGV, so it "
       "is probably the program that fails, and further spares would be lost as well; if that is wrong, start with "
       "more spares (mend run --spares N, or --mend-spares N)");
   const auto not_the_program = testing::Not(HasSubstr("probably the program"));
-  const auto kill = [](ProcessId) { return killed; };
+  const auto kill = [](ProcessId) { return by_kill; };
   EXPECT_THAT(mend::describe_unfilled_ranks(all, Policy::parse("spare"), kill), not_the_program);
   EXPECT_THAT(mend::describe_unfilled_ranks(all, Policy::parse("spare"), all_but_2_were_killed), not_the_program);
   EXPECT_THAT(mend::describe_unfilled_ranks(all, Policy::parse("spare"), unknown), not_the_program);
@@ -95,7 +95,7 @@ TEST(VacantRanks, that_have_all_died_of_one_fault_are_the_programs_fault_before_
 
 TEST(AVacantRank, that_was_killed_again_and_again_is_told_so_with_what_to_look_for) {
   UnfilledRanks again = one;
-  again.row = {Rank{1}, 3, killed};
+  again.row = {Rank{1}, 3, by_kill};
   EXPECT_EQ(mend::describe_unfilled_ranks(again, Policy::parse("spare"), all_but_2_were_killed),
             "rank 1 (process 5) died and no spare is left; rank 1 has died 3 times in a row with no commit in between "
             "(SIGKILL): find out what ends it there (a lack of memory, for instance), or start with more spares (mend "

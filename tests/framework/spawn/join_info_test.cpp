@@ -13,14 +13,14 @@ namespace {
 constexpr ProcessId newcomer{6};
 
 /// Three ranks, one vacant, and a spare; as sent to process 6.
-World some_world() {
-  World world;
-  world.members = {{0}, {2}, {4}};
-  world.roster.seats = {{{{0}, {0}}, 0, Rank{0}}, {{{2}, {1}}, 1, Rank{1}}, {{{3}, {1}}, 2, Rank{2}}};
-  world.roster.spares = {{{4}, {0}}};
-  world.epoch = {5};
-  world.processes = newcomer.value + 1;
-  return world;
+EpochState some_epoch_state() {
+  EpochState epoch_state;
+  epoch_state.members = {{0}, {2}, {4}};
+  epoch_state.roster.seats = {{{{0}, {0}}, 0, Rank{0}}, {{{2}, {1}}, 1, Rank{1}}, {{{3}, {1}}, 2, Rank{2}}};
+  epoch_state.roster.spares = {{{4}, {0}}};
+  epoch_state.epoch = {5};
+  epoch_state.processes = newcomer.value + 1;
+  return epoch_state;
 }
 
 JobRecord some_record() {
@@ -42,17 +42,17 @@ JobRecord some_record() {
   return record;
 }
 
-std::string told(const World& world) { return write_join_info({world, "port", {9}, some_record()}); }
-std::string told_of(const JobRecord& record) { return write_join_info({some_world(), "port", {9}, record}); }
+std::string told(const EpochState& epoch_state) { return write_join_info({epoch_state, "port", {9}, some_record()}); }
+std::string told_of(const JobRecord& record) { return write_join_info({some_epoch_state(), "port", {9}, record}); }
 JoinInfo read(const std::string& text) { return read_join_info(std::as_bytes(std::span(text)), newcomer); }
 
 TEST(JoinInfo, tells_a_newcomer_how_the_job_stands) {
-  const World world = some_world();
-  const JoinInfo info = read(told(world));
-  EXPECT_EQ(info.world.members, world.members);
-  EXPECT_EQ(info.world.roster, world.roster);
-  EXPECT_EQ(info.world.epoch, world.epoch);
-  EXPECT_EQ(info.world.processes, world.processes);
+  const EpochState epoch_state = some_epoch_state();
+  const JoinInfo info = read(told(epoch_state));
+  EXPECT_EQ(info.epoch_state.members, epoch_state.members);
+  EXPECT_EQ(info.epoch_state.roster, epoch_state.roster);
+  EXPECT_EQ(info.epoch_state.epoch, epoch_state.epoch);
+  EXPECT_EQ(info.epoch_state.processes, epoch_state.processes);
   EXPECT_EQ(info.port, "port");
   EXPECT_EQ(info.last_group.value, 9U);
 }
@@ -93,30 +93,30 @@ TEST(JoinInfo, is_refused_when_what_has_happened_cannot_have) {
 }
 
 TEST(JoinInfo, is_refused_when_it_names_processes_that_the_newcomer_cannot_meet) {
-  World world = some_world();
-  world.members.push_back(newcomer);
-  EXPECT_THROW(read(told(world)), EnvironmentError) << "itself";
-  world = some_world();
-  world.members = {{2}, {0}};
-  EXPECT_THROW(read(told(world)), EnvironmentError) << "not in order";
-  world = some_world();
-  world.roster.spares.push_back({{0xffffffff}, {0}});
-  EXPECT_THROW(read(told(world)), EnvironmentError) << "a spare that never was";
-  world = some_world();
-  world.processes = 0xffffffff;
-  EXPECT_THROW(read(told(world)), EnvironmentError) << "a job of all the numbers there are";
-  world = some_world();
-  world.roster.seats[0].predecessors = -1;
-  EXPECT_THROW(read(told(world)), EnvironmentError);
+  EpochState epoch_state = some_epoch_state();
+  epoch_state.members.push_back(newcomer);
+  EXPECT_THROW(read(told(epoch_state)), EnvironmentError) << "itself";
+  epoch_state = some_epoch_state();
+  epoch_state.members = {{2}, {0}};
+  EXPECT_THROW(read(told(epoch_state)), EnvironmentError) << "not in order";
+  epoch_state = some_epoch_state();
+  epoch_state.roster.spares.push_back({{0xffffffff}, {0}});
+  EXPECT_THROW(read(told(epoch_state)), EnvironmentError) << "a spare that never was";
+  epoch_state = some_epoch_state();
+  epoch_state.processes = 0xffffffff;
+  EXPECT_THROW(read(told(epoch_state)), EnvironmentError) << "a job of all the numbers there are";
+  epoch_state = some_epoch_state();
+  epoch_state.roster.seats[0].predecessors = -1;
+  EXPECT_THROW(read(told(epoch_state)), EnvironmentError);
 }
 
 TEST(JoinInfo, is_read_whatever_it_says_or_refused) {
   support::expect_read_or_refused<EnvironmentError>(
-      [valid = told(some_world())](support::Fuzzer& fuzzer) { return fuzzer.change(valid); },
+      [valid = told(some_epoch_state())](support::Fuzzer& fuzzer) { return fuzzer.change(valid); },
       [](const std::string& text) {
         const JoinInfo info = read(text);
-        EXPECT_EQ(info.world.processes, newcomer.value + 1);
-        EXPECT_LT(info.world.members.back(), newcomer);
+        EXPECT_EQ(info.epoch_state.processes, newcomer.value + 1);
+        EXPECT_LT(info.epoch_state.members.back(), newcomer);
       });
 }
 

@@ -41,7 +41,7 @@
 
 namespace mend::replay {
 
-class Arrivals {
+class WildcardOrder {
  public:
   static constexpr int any = std::numeric_limits<int>::min();
 
@@ -70,7 +70,7 @@ class Arrivals {
 
   /// `self`: this rank, which rolls back alone. `others`: the histories of all other ranks in the phase. `sent`,
   /// `received`: the messages that this rank has sent and received again so far.
-  Arrivals(int self, std::map<int, History> others, const Counts& sent, const Counts& received);
+  WildcardOrder(int self, std::map<int, History> others, const Counts& sent, const Counts& received);
 
   /// Records that this rank has sent the next message of `channel` again.
   void sent(const Channel& channel);

@@ -1,12 +1,13 @@
 // The communicators that the application makes of session.comm() under local rollback: by MPI_Comm_dup, MPI_Comm_split,
 // MPI_Comm_split_type, MPI_Comm_create(_group), MPI_Cart_create, MPI_Cart_sub, MPI_Graph_create and
-// MPI_Dist_graph_create(_adjacent). Each is a front (front.hpp). Beneath it are communicators of the epoch.
+// MPI_Dist_graph_create(_adjacent). Each is a virtual communicator (virtual_comm.hpp). Beneath it are communicators of
+// the epoch.
 //
 // The ranks find out by logged messages which ranks are in which part, so a process that takes over a rank gets the
 // same result. But it makes the call alone, long after the others. So each rank that has made a communicator keeps its
-// recipe. After a failure all ranks exchange their recipes, and make the communicators beneath all fronts again, also
-// for the newcomers, which find them when they make the call. If a failure interrupts the making of a communicator, it
-// is made in the same way if one rank had finished, and by repeating the call otherwise.
+// recipe. After a failure all ranks exchange their recipes, and make the communicators beneath all virtual
+// communicators again, also for the newcomers, which find them when they make the call. If a failure interrupts the
+// making of a communicator, it is made in the same way if one rank had finished, and by repeating the call otherwise.
 //
 // A newcomer makes the communicators that its predecessor has made from the entry of the body to restore(), and since
 // the last commit. So communicators that are made in between must be freed before the next commit. Recipes of the setup
@@ -15,7 +16,7 @@
 #pragma once
 
 #include "framework/epoch/left_communicators.hpp"
-#include "framework/local_rollback/front.hpp"
+#include "framework/local_rollback/virtual_comm.hpp"
 
 #include <mpi.h>
 
@@ -42,7 +43,7 @@ struct Topology {
 };
 
 /// The arguments of a rank when communicators are made.
-struct Wish {
+struct CommArguments {
   int color = 0;  ///< MPI_UNDEFINED: the rank is in none
   int key = 0;
   Topology topology{};
@@ -51,7 +52,7 @@ struct Wish {
 
 /// The recipe of derived communicators, the same on all ranks of their parent. Ranks are numbered as in session.comm().
 struct Recipe {
-  std::uint32_t number = 0;             ///< of the fronts; no rank has two fronts of one number
+  std::uint32_t number = 0;             ///< of the virtual communicators; no rank has two of one number
   std::vector<int> parent;              ///< the ranks of the communicator that they are made of
   std::vector<std::vector<int>> parts;  ///< the ranks of each new communicator, by their rank in it
   Topology topology{};
@@ -59,15 +60,15 @@ struct Recipe {
   auto operator<=>(const Recipe&) const = default;
 };
 
-class DerivedFronts {
+class DerivedComms {
  public:
   /// `self`: this rank.
-  explicit DerivedFronts(int self) : self_(self) {}
+  explicit DerivedComms(int self) : self_(self) {}
 
-  /// Returns the front that the application holds as `handle`; null if there is none. Local.
-  const Front* find(MPI_Comm handle) const;
-  /// Returns the front of this number that this rank is in, freed or not; null if there is none. Local.
-  const Front* find(std::uint32_t number) const;
+  /// Returns the virtual communicator that the application holds as `handle`; null if there is none. Local.
+  const VirtualComm* find(MPI_Comm handle) const;
+  /// Returns the virtual communicator of this number that this rank is in, freed or not; null if there is none. Local.
+  const VirtualComm* find(std::uint32_t number) const;
   /// Returns true if the recipe was carried out. Local.
   bool knows(const Recipe& recipe) const;
 
@@ -75,7 +76,7 @@ class DerivedFronts {
   /// recipe. `left` gets the communicators that were there before. Collective over `over`. If it throws ProcessFailure,
   /// nothing is changed.
   void make(const Recipe& recipe, MPI_Comm over, LeftCommunicators& left);
-  /// Gives up the communicators beneath all fronts. Local.
+  /// Gives up the communicators beneath all virtual communicators. Local.
   void leave(LeftCommunicators& left);
   /// Returns the next recipe that makes one communicator of `parent` for each node and that the application has not
   /// claimed; null if there is none. It was carried out before this process took over the rank. Local.
@@ -92,8 +93,8 @@ class DerivedFronts {
   std::uint32_t next_number() const { return next_number_; }
   void set_next_number(std::uint32_t number) { next_number_ = number; }
 
-  /// Returns the recipe of `front`. Local.
-  const Recipe& recipe_of(const Front& front) const;
+  /// Returns the recipe of `virtual_comm`. Local.
+  const Recipe& recipe_of(const VirtualComm& virtual_comm) const;
 
   /// Returns true if the application holds a communicator that it has made since restore(). Local.
   bool holds_any_of_interval() const;
@@ -101,7 +102,7 @@ class DerivedFronts {
   void end_setup();
   /// Called when all ranks have committed: forgets the recipes of the interval. Local.
   void end_interval();
-  /// Calls `work` with each communicator beneath a front. Local.
+  /// Calls `work` with each communicator beneath a virtual communicator. Local.
   template <class Work>
   void for_each_comm(Work work) const {
     for (const Derived& one : all_)
@@ -112,7 +113,7 @@ class DerivedFronts {
  private:
   struct Derived {
     Recipe recipe;
-    Front front;
+    VirtualComm virtual_comm;
     std::array<Communicator, 2> comms;
     bool is_claimed = false;
     bool is_of_setup = false;
@@ -125,7 +126,7 @@ class DerivedFronts {
   }
 
   int self_;
-  std::list<Derived> all_;  // receives point to their fronts
+  std::list<Derived> all_;  // receives point to their virtual communicators
   std::uint32_t next_number_ = 1;
 };
 

@@ -4,7 +4,7 @@
 
 #include "framework/process/failure_detector.hpp"
 #include "framework/recovery/agreement_provider.hpp"
-#include "framework/recovery/world.hpp"
+#include "framework/recovery/epoch_state.hpp"
 #include "framework/spawn/join_info.hpp"
 #include "transport/control/connection.hpp"
 
@@ -15,16 +15,16 @@
 namespace mend {
 
 /// Exists in a process that the job has started.
-class Arrival {
+class Newcomer {
  public:
   /// Connects to the host. Throws EnvironmentError if the host does not listen any more.
-  explicit Arrival(FailureDetector& detector);
-  ~Arrival();
+  explicit Newcomer(FailureDetector& detector);
+  ~Newcomer();
 
   /// Waits until this process is needed. Returns false if it is not, and the job is over.
   bool wait();
-  /// Joins the job as a spare and returns its world. If that is not possible, this process ends.
-  World join(AgreementProvider& agreements);
+  /// Joins the job as a spare and returns the epoch state. If that is not possible, this process ends.
+  EpochState join(AgreementProvider& agreements);
   /// The data that the job has sent to this process when it joined.
   const JobRecord& record() const { return record_; }
 

@@ -1,4 +1,4 @@
-#include "framework/local_rollback/derived_fronts.hpp"
+#include "framework/local_rollback/derived_comms.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -50,37 +50,37 @@ Communicator handle_of(const Topology& topology, int rank, MPI_Comm comm) {
 
 }  // namespace
 
-const Front* DerivedFronts::find(MPI_Comm handle) const {
+const VirtualComm* DerivedComms::find(MPI_Comm handle) const {
   if (handle == MPI_COMM_NULL) return nullptr;
   const auto known = std::ranges::find_if(
-      all_, [&](const Derived& one) { return one.is_claimed && one.front.handle.get() == handle; });
-  return known == all_.end() ? nullptr : &known->front;
+      all_, [&](const Derived& one) { return one.is_claimed && one.virtual_comm.handle.get() == handle; });
+  return known == all_.end() ? nullptr : &known->virtual_comm;
 }
 
-const Front* DerivedFronts::find(std::uint32_t number) const {
+const VirtualComm* DerivedComms::find(std::uint32_t number) const {
   const auto known = std::ranges::find_if(
-      all_, [&](const Derived& one) { return one.recipe.number == number && !one.front.members.empty(); });
-  return known == all_.end() ? nullptr : &known->front;
+      all_, [&](const Derived& one) { return one.recipe.number == number && !one.virtual_comm.members.empty(); });
+  return known == all_.end() ? nullptr : &known->virtual_comm;
 }
 
-bool DerivedFronts::knows(const Recipe& recipe) const { return find_made(all_, recipe) != nullptr; }
+bool DerivedComms::knows(const Recipe& recipe) const { return find_made(all_, recipe) != nullptr; }
 
-void DerivedFronts::make(const Recipe& recipe, MPI_Comm over, LeftCommunicators& left) {
+void DerivedComms::make(const Recipe& recipe, MPI_Comm over, LeftCommunicators& left) {
   Derived made{recipe, {}, {}};
-  Front& front = made.front;
-  front.number = recipe.number;
+  VirtualComm& virtual_comm = made.virtual_comm;
+  virtual_comm.number = recipe.number;
   int color = MPI_UNDEFINED;
   for (std::size_t i = 0; i < recipe.parts.size(); ++i) {
     const std::vector<int>& part = recipe.parts[i];
     if (std::ranges::find(part, self_) == part.end()) continue;
     color = static_cast<int>(i);
-    front.members = part;
-    front.size = static_cast<int>(part.size());
-    front.rank = front.rank_of(self_);
+    virtual_comm.members = part;
+    virtual_comm.size = static_cast<int>(part.size());
+    virtual_comm.rank = virtual_comm.rank_of(self_);
   }
-  for (Communicator& comm : made.comms) comm = part_of(over, color, front.rank);
-  if (color != MPI_UNDEFINED) front.handle = handle_of(recipe.topology, front.rank, made.comms[0].get());
-  front.comms = {made.comms[0].get(), made.comms[1].get()};
+  for (Communicator& comm : made.comms) comm = part_of(over, color, virtual_comm.rank);
+  if (color != MPI_UNDEFINED) virtual_comm.handle = handle_of(recipe.topology, virtual_comm.rank, made.comms[0].get());
+  virtual_comm.comms = {made.comms[0].get(), made.comms[1].get()};
   Derived* const before = find_made(all_, recipe);
   if (before == nullptr) {
     all_.push_back(std::move(made));
@@ -88,17 +88,17 @@ void DerivedFronts::make(const Recipe& recipe, MPI_Comm over, LeftCommunicators&
   }
   for (Communicator& comm : before->comms) left.keep(std::move(comm));
   before->comms = std::move(made.comms);
-  before->front.comms = front.comms;  // the application keeps its handle
+  before->virtual_comm.comms = virtual_comm.comms;  // the application keeps its handle
 }
 
-void DerivedFronts::leave(LeftCommunicators& left) {
+void DerivedComms::leave(LeftCommunicators& left) {
   for (Derived& one : all_) {
     for (Communicator& comm : one.comms) left.keep(std::move(comm));
-    one.front.comms = {MPI_COMM_NULL, MPI_COMM_NULL};
+    one.virtual_comm.comms = {MPI_COMM_NULL, MPI_COMM_NULL};
   }
 }
 
-const Recipe* DerivedFronts::next_by_node(const std::vector<int>& parent) const {
+const Recipe* DerivedComms::next_by_node(const std::vector<int>& parent) const {
   const Recipe* next = nullptr;
   for (const Derived& one : all_) {
     if (one.is_claimed || one.recipe.nodes.empty() || one.recipe.parent != parent) continue;
@@ -107,38 +107,38 @@ const Recipe* DerivedFronts::next_by_node(const std::vector<int>& parent) const 
   return next;
 }
 
-MPI_Comm DerivedFronts::claim(const Recipe& recipe) {
+MPI_Comm DerivedComms::claim(const Recipe& recipe) {
   Derived& one = *find_made(all_, recipe);
   one.is_claimed = true;
-  return one.front.handle.get();
+  return one.virtual_comm.handle.get();
 }
 
-void DerivedFronts::free(MPI_Comm handle) {
+void DerivedComms::free(MPI_Comm handle) {
   const ErrorsReturned quiet;
   for (Derived& one : all_)
-    if (one.front.handle.get() == handle) one.front.handle.reset();
+    if (one.virtual_comm.handle.get() == handle) one.virtual_comm.handle.reset();
 }
 
-std::vector<Recipe> DerivedFronts::recipes() const {
+std::vector<Recipe> DerivedComms::recipes() const {
   std::vector<Recipe> recipes;
   for (const Derived& one : all_) recipes.push_back(one.recipe);
   return recipes;
 }
 
-const Recipe& DerivedFronts::recipe_of(const Front& front) const {
-  return std::ranges::find_if(all_, [&](const Derived& one) { return &one.front == &front; })->recipe;
+const Recipe& DerivedComms::recipe_of(const VirtualComm& virtual_comm) const {
+  return std::ranges::find_if(all_, [&](const Derived& one) { return &one.virtual_comm == &virtual_comm; })->recipe;
 }
 
-bool DerivedFronts::holds_any_of_interval() const {
-  return std::ranges::any_of(all_,
-                             [](const Derived& one) { return one.is_claimed && !one.is_of_setup && one.front.handle; });
+bool DerivedComms::holds_any_of_interval() const {
+  return std::ranges::any_of(
+      all_, [](const Derived& one) { return one.is_claimed && !one.is_of_setup && one.virtual_comm.handle; });
 }
 
-void DerivedFronts::end_setup() {
+void DerivedComms::end_setup() {
   for (Derived& one : all_) one.is_of_setup = one.is_claimed;
 }
 
-void DerivedFronts::end_interval() {
+void DerivedComms::end_interval() {
   const ErrorsReturned quiet;
   std::erase_if(all_, [](const Derived& one) { return !one.is_of_setup; });
 }

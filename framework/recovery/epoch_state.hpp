@@ -32,7 +32,8 @@
 
 namespace mend {
 
-struct World {
+/// An epoch: its communicators, its roster, and the agreements of its processes.
+struct EpochState {
   Communicator base;                               ///< all living processes; never revoked; errors are returned
   std::vector<ProcessId> members;                  ///< of base, by rank
   std::unique_ptr<agreement::Agreement> everyone;  ///< agreement over base
@@ -46,11 +47,11 @@ struct World {
 
 /// Makes the communicators of an epoch, as the recovery core decides. Communicators that are being made are the
 /// candidate.
-class WorldMaker {
+class EpochStateMaker {
  public:
-  /// The arguments must outlive this object. A world without a base is made from MPI_COMM_WORLD. `left` gets the
+  /// The arguments must outlive this object. An epoch state without a base is made from MPI_COMM_WORLD. `left` gets the
   /// communicators that are not used any more.
-  WorldMaker(World& world, AgreementProvider& agreements, LeftCommunicators& left);
+  EpochStateMaker(EpochState& epoch_state, AgreementProvider& agreements, LeftCommunicators& left);
 
   /// Forgets the last candidate, and numbers the groups of the next. Every process must number all groups. Local.
   void begin_candidate();
@@ -65,9 +66,11 @@ class WorldMaker {
   recovery::SplitEnded split(std::optional<Rank> rank);
   /// Interrupts the processes that wait in the candidate. Local.
   void interrupt();
-  /// Makes the candidate the world, with the members of `position`. `complete`: every rank has a process. Local.
+  /// Makes the candidate the communicators of the epoch, with the members of `position`. `complete`: every rank has a
+  /// process. Local.
   void adopt(const recovery::Position& position, bool complete);
-  /// Replaces the library's agreement, with which the first world was made, by the provider's protocol. Collective.
+  /// Replaces the library's agreement, with which the communicators of the first epoch were made, by the provider's
+  /// protocol. Collective.
   void found();
 
  private:
@@ -82,9 +85,9 @@ class WorldMaker {
   };
 
   void begin_ballot(agreement::GroupId id);
-  MPI_Comm base() const { return world_.base ? world_.base.get() : MPI_COMM_WORLD; }
+  MPI_Comm base() const { return epoch_state_.base ? epoch_state_.base.get() : MPI_COMM_WORLD; }
 
-  World& world_;
+  EpochState& epoch_state_;
   AgreementProvider& agreements_;
   LeftCommunicators& left_;
   Candidate candidate_;

@@ -1,4 +1,4 @@
-#include "replay/arrivals.hpp"
+#include "replay/wildcard_order.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,8 @@
 namespace mend::replay {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): its histories are moved
-Arrivals::Arrivals(int self, std::map<int, History> others, const Counts& sent, const Counts& received) : self_(self) {
+WildcardOrder::WildcardOrder(int self, std::map<int, History> others, const Counts& sent, const Counts& received)
+    : self_(self) {
   for (auto& [rank, history] : others) {
     if (rank == self) continue;
     list_messages(rank, history, received);
@@ -28,19 +29,19 @@ Arrivals::Arrivals(int self, std::map<int, History> others, const Counts& sent, 
   walk_all();
 }
 
-bool Arrivals::fits(const Pattern& pattern, int source, const Message& message) {
+bool WildcardOrder::fits(const Pattern& pattern, int source, const Message& message) {
   return pattern.context == message.context && (pattern.source == any || pattern.source == source) &&
          (pattern.tag == any || pattern.tag == message.tag);
 }
 
-bool Arrivals::overlap(const Pattern& one, const Pattern& other) {
+bool WildcardOrder::overlap(const Pattern& one, const Pattern& other) {
   const auto meet = [](int a, int b) { return a == any || b == any || a == b; };
   return one.context == other.context && meet(one.source, other.source) && meet(one.tag, other.tag);
 }
 
 /// Lists the messages that `source` has sent to this rank. Those that this rank has already received again count as
 /// taken.
-void Arrivals::list_messages(int source, const History& history, const Counts& received) {
+void WildcardOrder::list_messages(int source, const History& history, const Counts& received) {
   std::map<Channel, std::uint64_t> counts;
   std::vector<Message>& all = messages_[source].all;
   for (const std::uint32_t event : history.events) {
@@ -54,7 +55,7 @@ void Arrivals::list_messages(int source, const History& history, const Counts& r
 }
 
 /// Continues in the history of `rank` as far as possible.
-void Arrivals::walk(int rank) {
+void WildcardOrder::walk(int rank) {
   Walker& walker = walkers_.at(rank);
   for (; walker.next < walker.history.events.size(); ++walker.next) {
     const std::uint32_t event = walker.history.events[walker.next];
@@ -74,7 +75,7 @@ void Arrivals::walk(int rank) {
   }
 }
 
-void Arrivals::was_sent(const Way& way) {
+void WildcardOrder::was_sent(const Way& way) {
   ++sent_[way];
   const auto waits = waiting_.find(way);
   if (waits == waiting_.end()) return;
@@ -82,7 +83,7 @@ void Arrivals::was_sent(const Way& way) {
   waiting_.erase(waits);
 }
 
-void Arrivals::sent(const Channel& channel) {
+void WildcardOrder::sent(const Channel& channel) {
   if (channel.peer == self_) {
     std::vector<Message>& own = messages_[self_].all;
     own.push_back({channel.context, channel.tag});
@@ -92,7 +93,7 @@ void Arrivals::sent(const Channel& channel) {
   walk_all();
 }
 
-void Arrivals::walk_all() {
+void WildcardOrder::walk_all() {
   while (!able_.empty()) {
     const int rank = able_.back();
     able_.pop_back();
@@ -100,7 +101,7 @@ void Arrivals::walk_all() {
   }
 }
 
-void Arrivals::arrive(int source, std::size_t place) {
+void WildcardOrder::arrive(int source, std::size_t place) {
   Message& message = messages_[source].all[place];
   message.has_arrived = true;
   if (message.is_taken) return;
@@ -116,11 +117,11 @@ void Arrivals::arrive(int source, std::size_t place) {
 }
 
 /// Returns true if a receive that waits could take a message that this receive could take.
-bool Arrivals::earlier_may_take(const Pattern& pattern) const {
+bool WildcardOrder::earlier_may_take(const Pattern& pattern) const {
   return std::ranges::any_of(pending_, [&](const Pending& one) { return overlap(one.pattern, pattern); });
 }
 
-Arrivals::Answer Arrivals::find(const Pattern& pattern, Message** found) {
+WildcardOrder::Answer WildcardOrder::find(const Pattern& pattern, Message** found) {
   if (earlier_may_take(pattern)) return {};
   if (pattern.source == any) {
     for (std::size_t i = first_in_order_; i < order_.size(); ++i) {
@@ -144,12 +145,12 @@ Arrivals::Answer Arrivals::find(const Pattern& pattern, Message** found) {
   return {Match::beyond};
 }
 
-Arrivals::Answer Arrivals::look(const Pattern& pattern) {
+WildcardOrder::Answer WildcardOrder::look(const Pattern& pattern) {
   Message* found = nullptr;
   return find(pattern, &found);
 }
 
-Arrivals::Answer Arrivals::post(Receive receive, const Pattern& pattern) {
+WildcardOrder::Answer WildcardOrder::post(Receive receive, const Pattern& pattern) {
   Message* found = nullptr;
   const Answer answer = find(pattern, &found);
   if (found != nullptr) found->is_taken = true;
@@ -157,7 +158,7 @@ Arrivals::Answer Arrivals::post(Receive receive, const Pattern& pattern) {
   return answer;
 }
 
-void Arrivals::drop(Receive receive) {
+void WildcardOrder::drop(Receive receive) {
   std::erase_if(pending_, [&](const Pending& one) { return one.receive == receive; });
 }
 

@@ -1,4 +1,4 @@
-#include "framework/spawn/arrival.hpp"
+#include "framework/spawn/newcomer.hpp"
 
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
@@ -26,23 +26,23 @@ Communicator connect(const std::string& port) {
 
 }  // namespace
 
-Arrival::Arrival(FailureDetector& detector)
+Newcomer::Newcomer(FailureDetector& detector)
     : detector_(detector), self_(*launch::self()), host_address_(transport::parse_address(*launch::host_address())) {
   reach("newcomer.call");
   connection_ = transport::Connection::dial(host_address_);
   connection_->send(bytes_of(Call{self_, detector::LocalIdentity::self()}));
 }
 
-Arrival::~Arrival() = default;
+Newcomer::~Newcomer() = default;
 
-bool Arrival::wait() {
+bool Newcomer::wait() {
   const auto job = connection_->wait();
   if (!job) return false;
   job_ = *job;
   return true;
 }
 
-World Arrival::join(AgreementProvider& agreements) {
+EpochState Newcomer::join(AgreementProvider& agreements) {
   connection_->on_end([] { std::raise(SIGKILL); });  // the host does not need this process any more
   try {
     const auto [others, state, host] = read_peers(job_, self_);
@@ -71,13 +71,13 @@ World Arrival::join(AgreementProvider& agreements) {
     connection_.reset();
 
     reach("newcomer.admitted");
-    World& world = join_info.world;
-    std::vector<ProcessId> members = world.members;
+    EpochState& epoch_state = join_info.epoch_state;
+    std::vector<ProcessId> members = epoch_state.members;
     members.push_back(self_);
     detector_.enter(members);
     agreements.number_groups_after(join_info.last_group);
-    enlarge(world, self, std::move(joined), agreements);
-    return std::move(world);
+    enlarge(epoch_state, self, std::move(joined), agreements);
+    return std::move(epoch_state);
   } catch (const std::exception& error) {
     log::debug(fmt::format("process {} could not join the job: {}", self_.value, error.what()));
     std::raise(SIGKILL);

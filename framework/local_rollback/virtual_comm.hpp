@@ -11,7 +11,7 @@
 
 namespace mend {
 
-/// The kinds of messages on the communicators of a front.
+/// The kinds of messages on the communicators beneath a virtual communicator.
 enum class Traffic : std::uint8_t {
   messages,     ///< the application's own
   collectives,  ///< the messages of collective calls
@@ -19,11 +19,12 @@ enum class Traffic : std::uint8_t {
 
 /// A communicator as the application sees it, over all recoveries. Its messages are sent in the communicators beneath
 /// it, which belong to the epoch. A process has the same rank in all of them.
-struct Front {
+struct VirtualComm {
   Communicator handle;                                          ///< what the application holds; carries no message
   std::array<MPI_Comm, 2> comms{MPI_COMM_NULL, MPI_COMM_NULL};  ///< beneath it, by Traffic
   std::uint32_t number = 0;                                     ///< the same on all its ranks; 0: session.comm()
-  int collectives_tag = 0;  ///< of the messages of collective calls, where several fronts share a communicator for them
+  /// The tag of the messages of collective calls, where several virtual communicators share a communicator for them.
+  int collectives_tag = 0;
   int rank = 0;
   int size = 0;
   std::vector<int> members;  ///< its ranks, as numbered in session.comm()

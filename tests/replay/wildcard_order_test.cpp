@@ -1,7 +1,7 @@
 // A rank that receives from any source dies, and the one that takes over gets its messages again in an order that is
 // possible: drawn programs whose result is the same in every run have it after a death too, at any moment.
 
-#include "replay/arrivals.hpp"
+#include "replay/wildcard_order.hpp"
 
 #include "replay/sender_log.hpp"
 #include "tests/replay/hash.hpp"
@@ -30,26 +30,26 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
-using Match = Arrivals::Match;
-using Envelope = Arrivals::Envelope;
+using Match = WildcardOrder::Match;
+using Envelope = WildcardOrder::Envelope;
 
-constexpr int any = Arrivals::any;
+constexpr int any = WildcardOrder::any;
 
 // --- one rank --------------------------------------------------------------------------------------------------
 
-/// The histories of ranks 1 and 2 in the picture of arrivals.hpp, with tag 7.
+/// The histories of ranks 1 and 2 in the picture of wildcard_order.hpp, with tag 7.
 std::map<int, History> histories_of_the_picture() {
   const History of_1{{{0, 0, 7}}, {0}};                   // a
   const History of_2{{{0, 0, 7}, {0, 0, 8}}, {0, 3, 0}};  // b, e, c
   return {{1, of_1}, {2, of_2}};
 }
 
-std::vector<int> sources_taken(Arrivals& arrivals, int at_most) {
+std::vector<int> sources_taken(WildcardOrder& order, int at_most) {
   std::vector<int> sources;
   for (std::uint64_t i = 0; static_cast<int>(i) < at_most; ++i) {
-    const auto answer = arrivals.post(i, {any, 0, 7});
+    const auto answer = order.post(i, {any, 0, 7});
     if (answer.match != Match::logged) {
-      arrivals.drop(i);
+      order.drop(i);
       break;
     }
     sources.push_back(answer.envelope.source);
@@ -57,43 +57,43 @@ std::vector<int> sources_taken(Arrivals& arrivals, int at_most) {
   return sources;
 }
 
-TEST(Arrivals, hold_back_what_depends_on_a_message_that_was_not_sent_again) {
-  Arrivals arrivals(0, histories_of_the_picture(), {}, {});
-  EXPECT_THAT(sources_taken(arrivals, 3), testing::UnorderedElementsAre(1, 2));
-  arrivals.sent({2, 0, 8});
-  EXPECT_THAT(sources_taken(arrivals, 3), ElementsAre(2));
+TEST(WildcardOrder, holds_back_what_depends_on_a_message_that_was_not_sent_again) {
+  WildcardOrder order(0, histories_of_the_picture(), {}, {});
+  EXPECT_THAT(sources_taken(order, 3), testing::UnorderedElementsAre(1, 2));
+  order.sent({2, 0, 8});
+  EXPECT_THAT(sources_taken(order, 3), ElementsAre(2));
 }
 
-TEST(Arrivals, give_a_receive_that_waits_its_message_when_it_arrives) {
-  Arrivals arrivals(0, histories_of_the_picture(), {}, {{{1, 0, 7}, 1}, {{2, 0, 7}, 1}});
-  EXPECT_EQ(arrivals.post(5, {any, 0, any}).match, Match::waits);
-  EXPECT_EQ(arrivals.post(6, {2, 0, 7}).match, Match::waits) << "the receive before it could take the message";
-  arrivals.sent({2, 0, 8});
-  EXPECT_THAT(arrivals.take_matched(), ElementsAre(Pair(5, Envelope{2, 7})));
-  EXPECT_THAT(arrivals.take_matched(), IsEmpty());
+TEST(WildcardOrder, gives_a_receive_that_waits_its_message_when_it_arrives) {
+  WildcardOrder order(0, histories_of_the_picture(), {}, {{{1, 0, 7}, 1}, {{2, 0, 7}, 1}});
+  EXPECT_EQ(order.post(5, {any, 0, any}).match, Match::waits);
+  EXPECT_EQ(order.post(6, {2, 0, 7}).match, Match::waits) << "the receive before it could take the message";
+  order.sent({2, 0, 8});
+  EXPECT_THAT(order.take_matched(), ElementsAre(Pair(5, Envelope{2, 7})));
+  EXPECT_THAT(order.take_matched(), IsEmpty());
 }
 
-TEST(Arrivals, give_a_receive_that_names_its_source_the_next_message_at_once) {
-  Arrivals arrivals(0, histories_of_the_picture(), {}, {});
-  EXPECT_EQ(arrivals.post(0, {2, 0, 7}).match, Match::logged);
-  EXPECT_EQ(arrivals.post(1, {2, 0, any}).match, Match::logged);
-  EXPECT_EQ(arrivals.post(2, {2, 0, 7}).match, Match::beyond);
-  EXPECT_EQ(arrivals.post(3, {1, 0, 8}).match, Match::beyond);
-  EXPECT_THAT(sources_taken(arrivals, 3), ElementsAre(1));
+TEST(WildcardOrder, gives_a_receive_that_names_its_source_the_next_message_at_once) {
+  WildcardOrder order(0, histories_of_the_picture(), {}, {});
+  EXPECT_EQ(order.post(0, {2, 0, 7}).match, Match::logged);
+  EXPECT_EQ(order.post(1, {2, 0, any}).match, Match::logged);
+  EXPECT_EQ(order.post(2, {2, 0, 7}).match, Match::beyond);
+  EXPECT_EQ(order.post(3, {1, 0, 8}).match, Match::beyond);
+  EXPECT_THAT(sources_taken(order, 3), ElementsAre(1));
 }
 
-TEST(Arrivals, know_what_a_rank_sends_to_itself) {
-  Arrivals arrivals(0, {}, {{{0, 0, 3}, 2}}, {{{0, 0, 3}, 1}});
-  EXPECT_EQ(arrivals.post(0, {any, 0, any}).envelope, (Envelope{0, 3}));
-  EXPECT_EQ(arrivals.look({any, 0, any}).match, Match::waits);
-  arrivals.sent({0, 0, 4});
-  EXPECT_EQ(arrivals.look({any, 0, any}).envelope, (Envelope{0, 4}));
+TEST(WildcardOrder, knows_what_a_rank_sends_to_itself) {
+  WildcardOrder order(0, {}, {{{0, 0, 3}, 2}}, {{{0, 0, 3}, 1}});
+  EXPECT_EQ(order.post(0, {any, 0, any}).envelope, (Envelope{0, 3}));
+  EXPECT_EQ(order.look({any, 0, any}).match, Match::waits);
+  order.sent({0, 0, 4});
+  EXPECT_EQ(order.look({any, 0, any}).envelope, (Envelope{0, 4}));
 }
 
-TEST(Arrivals, do_not_go_past_what_a_lost_rank_has_sent) {
+TEST(WildcardOrder, does_not_go_past_what_a_lost_rank_has_sent) {
   const History of_1{{{2, 0, 7}, {0, 0, 7}}, {1, 2}};  // receives from 2, and sends
-  Arrivals arrivals(0, {{1, of_1}}, {}, {});
-  EXPECT_EQ(arrivals.look({any, 0, any}).match, Match::waits);
+  WildcardOrder order(0, {{1, of_1}}, {}, {});
+  EXPECT_EQ(order.look({any, 0, any}).match, Match::waits);
 }
 
 TEST(History, comes_back_as_it_was_sent) {
@@ -250,7 +250,7 @@ class Job {
 
   void kill(int rank) {
     const auto index = static_cast<std::size_t>(rank);
-    if (arrivals_ && goes_back_ != rank) {
+    if (order_ && goes_back_ != rank) {
       two_go_back_ = true;  // no order is known
       return;
     }
@@ -269,7 +269,7 @@ class Job {
         std::erase_if(history.events, [](std::uint32_t event) { return event % 2 == 1; });
       others[other] = std::move(history);
     }
-    arrivals_ = std::make_unique<Arrivals>(rank, std::move(others), Arrivals::Counts{}, Arrivals::Counts{});
+    order_ = std::make_unique<WildcardOrder>(rank, std::move(others), WildcardOrder::Counts{}, WildcardOrder::Counts{});
     goes_back_ = rank;
     end_replay_if_over();
   }
@@ -300,13 +300,13 @@ class Job {
     std::memcpy(&value, one.bytes.data(), sizeof value);
     scene_.network[{from, to}].emplace_back(one.channel.tag, value);
   }
-  bool replays(int rank) const { return arrivals_ && goes_back_ == rank; }
+  bool replays(int rank) const { return order_ && goes_back_ == rank; }
   bool is_able(int rank) const {
     const Step* const step = scene_.step_of(program_, rank);
     if (step == nullptr) return false;
     if (step->sends) return true;
     const bool has_any = !scene_.sources(*step, rank).empty();
-    return replays(rank) && arrivals_->look({step->peer, 0, step->tag}).match == Match::waits ? true : has_any;
+    return replays(rank) && order_->look({step->peer, 0, step->tag}).match == Match::waits ? true : has_any;
   }
 
   void act(int rank, std::mt19937_64& random) {
@@ -314,7 +314,7 @@ class Job {
     if (step.sends) return send(rank, step);
     std::vector<int> sources = scene_.sources(step, rank);
     if (replays(rank)) {
-      const auto answer = arrivals_->post(0, {step.peer, 0, step.tag});
+      const auto answer = order_->post(0, {step.peer, 0, step.tag});
       if (answer.match == Match::waits) {
         waits_in_vain_ = true;
         return;
@@ -336,20 +336,20 @@ class Job {
     log(rank).end_send(channel, sent.bytes);
     if (sent.needed) scene_.network[{rank, step.peer}].emplace_back(step.tag, value);
     if (!replays(rank)) return;
-    arrivals_->sent(channel);
-    if (without_ == Rule::only_logged_until_all_is_sent_again) arrivals_.reset();
+    order_->sent(channel);
+    if (without_ == Rule::only_logged_until_all_is_sent_again) order_.reset();
     end_replay_if_over();
   }
 
   void end_replay_if_over() {
-    if (arrivals_ && !log(goes_back_).is_behind()) arrivals_.reset();
+    if (order_ && !log(goes_back_).is_behind()) order_.reset();
   }
 
   const Program& program_;
   Rule without_;
   Scene scene_;
   std::vector<SenderLog> logs_;
-  std::unique_ptr<Arrivals> arrivals_;
+  std::unique_ptr<WildcardOrder> order_;
   int goes_back_ = -1;
   int chosen_ = 0;
   bool waits_in_vain_ = false;
@@ -397,7 +397,7 @@ Tally play_many(Rule without, std::uint64_t programs) {
   return tally;
 }
 
-TEST(ArrivalsOfDrawnJobs, bring_every_rank_to_where_it_would_be_without_deaths) {
+TEST(WildcardOrderOfDrawnJobs, brings_every_rank_to_where_it_would_be_without_deaths) {
   const Tally tally = play_many(Rule::none, support::long_tests() ? 500'000 : 10'000);
   EXPECT_EQ(tally.wrong, 0) << tally.first_wrong;
   EXPECT_EQ(tally.in_vain, 0);
@@ -406,11 +406,11 @@ TEST(ArrivalsOfDrawnJobs, bring_every_rank_to_where_it_would_be_without_deaths) 
       tally.runs, tally.chosen, tally.all_go_back, tally.in_vain);
 }
 
-TEST(ArrivalsOfDrawnJobs, go_wrong_if_a_message_does_not_wait_for_what_it_depends_on) {
+TEST(WildcardOrderOfDrawnJobs, goes_wrong_if_a_message_does_not_wait_for_what_it_depends_on) {
   EXPECT_GT(play_many(Rule::histories_wait_for_what_they_received, 2'000).wrong, 0);
 }
 
-TEST(ArrivalsOfDrawnJobs, go_wrong_if_new_messages_are_taken_before_all_is_sent_again) {
+TEST(WildcardOrderOfDrawnJobs, goes_wrong_if_new_messages_are_taken_before_all_is_sent_again) {
   EXPECT_GT(play_many(Rule::only_logged_until_all_is_sent_again, 2'000).wrong, 0);
 }
 
