@@ -23,6 +23,10 @@ MpiCall move_to(MpiCall call) {
   return now.what;
 }
 
+/// The number of polls so far, and in the lowest bit whether the thread is in one. One writer.
+std::atomic<std::uint64_t> polls{0};
+constexpr std::uint64_t in_one = 1;
+
 }  // namespace
 
 std::string_view name_of(MpiCall call) {
@@ -116,5 +120,18 @@ InMpiCall::InMpiCall(MpiCall call) {
   before_ = move_to(call);
 }
 InMpiCall::~InMpiCall() { move_to(before_); }
+
+InPoll::InPoll() : before_(polls.load(std::memory_order_relaxed)) {
+  polls.store((before_ | in_one) + 2, std::memory_order_relaxed);
+}
+InPoll::~InPoll() {
+  const std::uint64_t now = polls.load(std::memory_order_relaxed);
+  polls.store((now & ~in_one) | (before_ & in_one), std::memory_order_relaxed);
+}
+
+Polls current_polls() {
+  const std::uint64_t now = polls.load(std::memory_order_relaxed);
+  return {now >> 1, (now & in_one) != 0};
+}
 
 }  // namespace mend

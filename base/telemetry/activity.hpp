@@ -3,6 +3,9 @@
 // thread is in. The control thread reads them to report jobs in which nothing moves (detector/stall/stall_watch.hpp).
 //
 // Both are in one atomic word with one writer, so that an MPI call costs only two stores.
+//
+// A call that looks for messages without waiting, as MPI_Test, is no move if it finds nothing. It is counted apart, so
+// that a thread that polls is not taken for one that computes.
 
 #pragma once
 
@@ -100,5 +103,26 @@ class InMpiCall {
  private:
   MpiCall before_ = MpiCall::none;
 };
+
+/// Marks the main thread as polling for messages during its lifetime. A mark that an error handler leaves behind when
+/// it jumps out of MPI stays until the process ends.
+class InPoll {
+ public:
+  InPoll();
+  ~InPoll();
+  InPoll(const InPoll&) = delete;
+  InPoll& operator=(const InPoll&) = delete;
+
+ private:
+  std::uint64_t before_;
+};
+
+struct Polls {
+  std::uint64_t begun = 0;  ///< so far
+  bool is_in_one = false;
+};
+
+/// Returns the polls of the main thread. Any thread. Local.
+Polls current_polls();
 
 }  // namespace mend

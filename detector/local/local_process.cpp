@@ -89,6 +89,11 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> program_of(pid_t pid) {
 
 }  // namespace
 
+bool own_main_thread_sleeps() {
+  const auto status = status_of(::getpid());
+  return status && status->state == 'S';
+}
+
 LocalIdentity LocalIdentity::self() {
   const auto self = of(::getpid());
   if (!self) throw EnvironmentError("/proc/self/stat cannot be read");

@@ -28,6 +28,9 @@ struct LocalIdentity {
   bool operator==(const LocalIdentity&) const = default;
 };
 
+/// Returns true if the main thread of this process sleeps now, as in nanosleep(2). Any thread. Local.
+bool own_main_thread_sleeps();
+
 class LocalProcess {
  public:
   /// Returns nothing if this process sees no living process of that identity: it has ended, or is in another PID

@@ -19,12 +19,13 @@ struct Layout {
   std::int32_t rank;
   std::uint32_t waited_ms;
   std::uint32_t held_ms;
-  std::uint16_t is_idle;
-  std::uint16_t has_gone_back;
+  std::uint32_t polled_ms;
+  std::uint32_t is_idle;
+  std::uint32_t has_gone_back;
   std::uint32_t stage;
   std::uint32_t step;
 };
-static_assert(sizeof(Layout) == 40 && std::has_unique_object_representations_v<Layout>);
+static_assert(sizeof(Layout) == 48 && std::has_unique_object_representations_v<Layout>);
 
 }  // namespace
 
@@ -41,8 +42,9 @@ void write(const StallMessage& message, std::vector<std::byte>& bytes) {
                       where.rank ? where.rank->value : no_rank,
                       static_cast<std::uint32_t>(where.waited.count()),
                       static_cast<std::uint32_t>(where.held.count()),
-                      static_cast<std::uint16_t>(where.is_idle),
-                      static_cast<std::uint16_t>(where.has_gone_back),
+                      static_cast<std::uint32_t>(where.polled.count()),
+                      static_cast<std::uint32_t>(where.is_idle),
+                      static_cast<std::uint32_t>(where.has_gone_back),
                       where.turn.stage,
                       where.turn.step};
   append(layout, bytes);
@@ -63,7 +65,7 @@ StallMessage read_stall_message(std::span<const std::byte> bytes) {
           {static_cast<Place>(layout.place), layout.rank == no_rank ? std::nullopt : std::optional(Rank{layout.rank}),
            std::chrono::milliseconds(layout.waited_ms), layout.visit, static_cast<MpiCall>(layout.call),
            std::chrono::milliseconds(layout.held_ms), Turn{layout.stage, layout.step}, layout.is_idle != 0,
-           layout.has_gone_back != 0}};
+           layout.has_gone_back != 0, std::chrono::milliseconds(layout.polled_ms)}};
 }
 
 }  // namespace mend::detector

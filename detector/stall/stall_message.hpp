@@ -24,8 +24,9 @@ struct Whereabouts {
   MpiCall call = MpiCall::none;        ///< in the body
   std::chrono::milliseconds held{};    ///< time without a move in the call of MPI that it is in; 0: in none
   Turn turn{};
-  bool is_idle = false;        ///< in all that time, the library has not even looked for messages
-  bool has_gone_back = false;  ///< local rollback: it, or another rank, has since the last commit
+  bool is_idle = false;                ///< in all that time, the library has not even looked for messages
+  bool has_gone_back = false;          ///< local rollback: it, or another rank, has since the last commit
+  std::chrono::milliseconds polled{};  ///< time in which it has polled for messages and found none; 0: it does not poll
 
   bool operator==(const Whereabouts&) const = default;
 };

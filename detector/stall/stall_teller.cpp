@@ -5,6 +5,7 @@
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/rollback_note.hpp"
+#include "detector/local/local_process.hpp"
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -37,7 +38,8 @@ Whereabouts StallTeller::whereabouts(Time now) {
           .held = held,
           .turn = wait.turn,
           .is_idle = is_idle,
-          .has_gone_back = rollback_note::has_gone_back};
+          .has_gone_back = rollback_note::has_gone_back,
+          .polled = !is_in_library && 2 * polled_ > still_ ? still : milliseconds(0)};
 }
 
 /// Adds to the time without a move. Time in which this thread could not run, because the process was stopped for
@@ -48,8 +50,17 @@ void StallTeller::look(const Activity& activity, Time now) {
   if (has_moved) moved_at_ = now;
   const Time passed = std::min(now - looked_at_, longest);
   still_ = has_moved ? Time{0} : still_ + passed;
+  polled_ = has_moved ? Time{0} : polled_ + (polls_now() ? passed : Time{0});
   silent_ = std::exchange(rounds_, library_rounds()) != library_rounds() ? Time{0} : silent_ + passed;
   looked_at_ = now;
+}
+
+/// Returns true if the application's thread has polled for messages since the last look, and is in a poll or sleeps
+/// now. A thread that computes and polls now and then is seen computing in most looks.
+bool StallTeller::polls_now() {
+  const Polls polls = current_polls();
+  if (std::exchange(polls_, polls.begun) == polls.begun) return false;
+  return polls.is_in_one || own_main_thread_sleeps();
 }
 
 void StallTeller::arrived(ProcessId from, std::span<const std::byte> bytes, Time now) {

@@ -32,6 +32,7 @@ class StallTeller {
  private:
   Whereabouts whereabouts(Time now);
   void look(const Activity& activity, Time now);
+  bool polls_now();
   void perform();
   void say_stack(Time now);
   [[noreturn]] void leave() const;
@@ -48,6 +49,8 @@ class StallTeller {
   Time still_{0};  // time without a move in which this thread could run
   std::uint64_t rounds_ = 0;
   Time silent_{0};  // the same without a round of the library
+  std::uint64_t polls_ = 0;
+  Time polled_{0};  // the part of still_ in which the thread polled, and did not compute
 };
 
 }  // namespace mend::detector

@@ -72,10 +72,11 @@ void StallWatch::tick(Time now, const Whereabouts& own, StallActions& actions) {
 /// Returns true if this process has waited for so long that it must report to the coordinator.
 bool StallWatch::has_to_report(const Whereabouts& own) {
   // The others may be held a little later, so the report is repeated.
-  if (own.held == Time{0} || limits_.stuck == Time{0}) {
+  const Time held = std::max(own.held, own.polled);
+  if (held == Time{0} || limits_.stuck == Time{0}) {
     report_stuck_after_ = limits_.stuck;
-  } else if (own.held >= report_stuck_after_) {
-    report_stuck_after_ = own.held + limits_.stuck / 4;
+  } else if (held >= report_stuck_after_) {
+    report_stuck_after_ = held + limits_.stuck / 4;
     return true;
   }
   const bool is_in_body = own.rank && own.place == Place::none;

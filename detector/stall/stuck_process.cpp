@@ -62,8 +62,9 @@ std::optional<ProcessId> find_wait_in_vain(const Answers& answers, std::chrono::
   for (const auto& [process, where] : answers) {
     if (!where) return std::nullopt;
     if (is_parked(*where)) continue;
-    const bool waits = where->rank && where->held >= limit && where->place != Place::recovery &&
-                       where->place != Place::interrupted && where->place != Place::end;
+    const bool waits = where->rank && std::max(where->held, where->polled) >= limit &&
+                       where->place != Place::recovery && where->place != Place::interrupted &&
+                       where->place != Place::end;
     if (!waits) return std::nullopt;
     has_gone_back = has_gone_back || where->has_gone_back;
     if (!first || where->rank < first->where->rank) first = Member{process, &*where};

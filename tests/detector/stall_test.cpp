@@ -119,6 +119,7 @@ TEST(StallWire, brings_every_message_back) {
         StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, last_mpi_call}},
         StallMessage{Kind::answer, 7, {Place::commit, Rank{3}, 10s, 1, MpiCall::none, 9s, Turn{3, 5}, true}},
         StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, MpiCall::recv, 9s, Turn{3, 5}, false, true}},
+        StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, MpiCall::none, 0s, Turn{}, false, true, 9s}},
         StallMessage{Kind::leave, 0, {}}, StallMessage{Kind::go_back, 0, {}}}) {
     EXPECT_EQ(read_stall_message(written(message)), message);
     EXPECT_TRUE(is_about_stalls(written(message)));

@@ -144,6 +144,16 @@ TEST(AWaitInVain, is_none_if_nobody_has_gone_back_since_the_last_commit) {
       << "one that has not heard of it may wait longest";
 }
 
+TEST(AWaitInVain, is_told_when_ranks_poll_for_messages) {
+  auto polls = with_rank(computing(Place::none, {body, 6}), 1, true);
+  const auto waits = with_rank(in_mpi_call_of_program({body, 6}), 0, true);
+  polls.polled = 14s;
+  EXPECT_THAT(told_to_go_back({waits, polls}), Eq(std::nullopt));
+  polls.polled = 15s;
+  EXPECT_THAT(told_to_go_back({waits, polls}), Optional(ProcessId{0}));
+  EXPECT_THAT(stuck_of({held(Place::recovery, {recovery, 3}), polls}), Eq(std::nullopt)) << "it computes for others";
+}
+
 TEST(AWaitInVain, is_none_while_anybody_computes_moves_recovers_or_does_not_answer) {
   const auto waits = with_rank(in_mpi_call_of_program({body, 6}), 0, true);
   EXPECT_THAT(told_to_go_back({waits, with_rank(computing(Place::none, {body, 6}), 1, true)}), Eq(std::nullopt));

@@ -66,6 +66,7 @@ LoggedCalls* owner_of(int count, const MPI_Request* requests) {
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
 using mend::InMpiCall;
+using mend::InPoll;
 using mend::MpiCall;
 using mend::of_the_library;
 
@@ -455,6 +456,7 @@ MEND_SAME_AS_PMPI(MPI_Alltoallv);
 // These calls do not block. If they find a request complete, the job has made progress.
 
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
   if (auto* logged = mend::owner_of(1, request)) {
     return mend::complete(
@@ -466,6 +468,7 @@ int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 MEND_SAME_AS_PMPI(MPI_Test);
 
 int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testall)>("PMPI_Testall");
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
@@ -478,6 +481,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status status
 MEND_SAME_AS_PMPI(MPI_Testall);
 
 int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testany)>("PMPI_Testany");
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
@@ -490,6 +494,7 @@ int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_S
 MEND_SAME_AS_PMPI(MPI_Testany);
 
 int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
@@ -502,6 +507,7 @@ int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], M
 MEND_SAME_AS_PMPI(MPI_Testsome);
 
 int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Request_get_status)>("PMPI_Request_get_status");
   if (auto* logged = mend::owner_of(1, &request)) {
     return mend::complete(
@@ -513,6 +519,7 @@ int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) 
 MEND_SAME_AS_PMPI(MPI_Request_get_status);
 
 int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  const InPoll poll;
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");
   if (auto* logged = mend::logged_calls_of(comm)) {

@@ -295,6 +295,7 @@ int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Stat
 MEND_SAME_AS_PMPI(MPI_Mprobe);
 
 int PMPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  const mend::InPoll poll;
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Improbe)>("PMPI_Improbe");
   if (auto* logged = mend::logged_calls_of(comm)) {

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -627,6 +628,21 @@ Scenarios local_rollback_scenarios() {
       MPI_Send(&step, 1, MPI_INT, 0, 5, session.comm());
     int in = 0;
     if (session.rank().value == 0) MPI_Recv(&in, 1, MPI_INT, 1, 5, session.comm(), MPI_STATUS_IGNORE);
+  });
+  // The same, but the ranks poll for messages: 0 for one of 1, 1 for one of 2, and 2, with pauses, for one of 0.
+  all["polls_for_a_message_again"] = in_four_steps([](mend::Session& session, int step) {
+    const int rank = session.rank().value;
+    const auto send = [&] { MPI_Send(&step, 1, MPI_INT, (rank + 2) % 3, 5, session.comm()); };
+    if (step == 2 && is_first(session, 1)) die();
+    if (rank == 1 && session.role() != mend::Role::newcomer) send();
+    int in = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&in, 1, MPI_INT, (rank + 1) % 3, 5, session.comm(), &request);
+    for (int is_there = 0; is_there == 0;) {
+      MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
+      if (rank == 2 && is_there == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (rank != 1) send();
   });
   return all;
 }
