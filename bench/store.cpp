@@ -5,6 +5,7 @@
 
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
+#include "base/error.hpp"
 #include "base/median.hpp"
 #include "store/snapshot/memory/block_reserve.hpp"
 #include "store/placement/coding.hpp"
@@ -16,8 +17,10 @@
 #include <mpi.h>
 #include <nlohmann/json.hpp>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -34,6 +37,8 @@ struct Arguments {
   std::string only;
   std::string json;
   bool from_cold = false;
+  bool one_large = false;
+  bool full_page_cache = false;
 };
 
 /// An operation on a rank's bytes, and its time in each round.
@@ -162,6 +167,37 @@ void touch_small_pages(std::size_t bytes) {
   ::munmap(memory, bytes);
 }
 
+/// Files in the kernel's page cache, which leave no memory free: what needs memory waits until the kernel has reclaimed
+/// some, in small pieces.
+class FullPageCache {
+ public:
+  FullPageCache() : file_(std::tmpfile()), size_(available_memory()) {
+    if (file_ == nullptr || ::ftruncate(::fileno(file_), size_) != 0)
+      throw EnvironmentError("no file can be made in the folder for temporary files");
+  }
+  ~FullPageCache() { std::fclose(file_); }
+  FullPageCache(const FullPageCache&) = delete;
+  FullPageCache& operator=(const FullPageCache&) = delete;
+
+  /// Reads the file, which is one hole, and needs no place on the disk.
+  void fill() {
+    std::vector<char> block(std::size_t{1} << 20);
+    for (off_t at = 0; at < size_; at += static_cast<off_t>(block.size()))
+      if (::pread(::fileno(file_), block.data(), block.size(), at) <= 0) break;
+  }
+
+ private:
+  static off_t available_memory() { return static_cast<off_t>(::sysconf(_SC_AVPHYS_PAGES)) * ::sysconf(_SC_PAGESIZE); }
+
+  std::FILE* file_;
+  off_t size_;
+};
+
+/// Calls `work` for each part of `bytes` bytes; parts fit into `buffer`, and into MPI's counts.
+void in_parts(std::size_t bytes, std::size_t buffer, const std::function<void(std::size_t)>& work) {
+  for (std::size_t at = 0; at < bytes; at += buffer) work(std::min(buffer, bytes - at));
+}
+
 /// The first commits of a store, and the restore of a process that has no memory ready, beside their bounds: first
 /// touch of the memory that they need, in small pages, and copy and exchange of the bytes. Each round has a new store.
 void run_from_cold(const Arguments& arguments) {
@@ -169,20 +205,32 @@ void run_from_cold(const Arguments& arguments) {
   int ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const auto bytes = static_cast<std::size_t>(arguments.mebibytes * (1 << 20));
-  std::vector<std::byte> from(bytes, std::byte{1});
-  std::vector<std::byte> to(bytes, std::byte{2});
-  const int count = static_cast<int>(bytes);
+  constexpr std::size_t mebibyte = 1 << 20;
+  const auto most = static_cast<std::size_t>(arguments.mebibytes * mebibyte);
+  const bool is_small = arguments.one_large && rank != 1;
+  const std::size_t bytes = is_small ? mebibyte : most;
+  const std::size_t buffer = std::min(most, 256 * mebibyte);
+  std::vector<std::byte> from(buffer, std::byte{1});
+  std::vector<std::byte> to(buffer, std::byte{2});
+  std::optional<FullPageCache> page_cache;
+  if (arguments.full_page_cache && rank == 0) page_cache.emplace();
   std::optional<ProtectedField> field;
   std::vector<Contestant> all;
   const auto add = [&](const char* name, std::function<void()> prepare, std::function<void()> once) {
     all.push_back({name, std::move(prepare), std::move(once)});
   };
   add("first touch", {}, [&] { touch_small_pages(bytes); });
-  add("memcpy", {}, [&] { std::memcpy(to.data(), from.data(), bytes); });
+  add("memcpy", {},
+      [&] { in_parts(bytes, buffer, [&](std::size_t part) { std::memcpy(to.data(), from.data(), part); }); });
+  // With one large rank, its bytes go to the next rank, and nothing comes back.
+  const int to_rank = is_small ? MPI_PROC_NULL : (rank + 1) % ranks;
+  const int before = (rank + ranks - 1) % ranks;
+  const int from_rank = arguments.one_large && before != 1 ? MPI_PROC_NULL : before;
   add("MPI_Sendrecv", {}, [&] {
-    MPI_Sendrecv(from.data(), count, MPI_BYTE, (rank + 1) % ranks, 0, to.data(), count, MPI_BYTE,
-                 (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    in_parts(most, buffer, [&](std::size_t part) {
+      MPI_Sendrecv(from.data(), static_cast<int>(part), MPI_BYTE, to_rank, 0, to.data(), static_cast<int>(part),
+                   MPI_BYTE, from_rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    });
   });
   add(
       "first commit", [&] { field.emplace("partner", bytes / sizeof(double)); }, [&] { field->commit(); });
@@ -195,16 +243,19 @@ void run_from_cold(const Arguments& arguments) {
   std::vector<std::vector<double>> ratios(all.size());
   for (int round = 0; round < arguments.rounds; ++round) {
     BlockReserve::instance().clear();
+    if (page_cache) page_cache->fill();
     for (Contestant& contestant : all) contestant.times.push_back(measure(contestant));
-    // Two blocks are new: the snapshot, and what is kept of the other rank's.
+    // Two blocks are new: the snapshot, and what is kept of the other rank's. With one large rank, they are of two
+    // ranks.
     const auto last = [&](std::size_t i) { return all[i].times.back(); };
-    const Milliseconds bound = 2 * last(0) + last(1) + last(2);
+    const Milliseconds bound = (arguments.one_large ? 1 : 2) * last(0) + last(1) + last(2);
     for (std::size_t i = 0; i < all.size(); ++i) ratios[i].push_back(last(i) / bound);
   }
   if (rank != 0) return;
-  fmt::print("{} ranks, {:g} MiB each, {} new stores\n{:16} {:>10} {:>10} {:>10} {:>22} {:>8}\n", ranks,
-             arguments.mebibytes, arguments.rounds, "", "first ms", "median ms", "most ms", "of the bound: median",
-             "most");
+  fmt::print("{} ranks, {:g} MiB {}, {} new stores{}\n{:16} {:>10} {:>10} {:>10} {:>22} {:>8}\n", ranks,
+             arguments.mebibytes, arguments.one_large ? "of rank 1" : "each", arguments.rounds,
+             arguments.full_page_cache ? ", page cache full" : "", "", "first ms", "median ms", "most ms",
+             "of the bound: median", "most");
   for (std::size_t i = 0; i < all.size(); ++i) {
     fmt::print("{:16} {:10.1f} {:10.1f} {:10.1f} {:22.2f} {:8.2f}\n", all[i].name, all[i].times.front().count(),
                median(all[i].times).count(), std::ranges::max(all[i].times).count(), median(ratios[i]),
@@ -282,13 +333,21 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--mebibytes", arguments.mebibytes, "Of each rank's data")
-      ->check(CLI::Range(0.1, 1024.0))
+      ->check(CLI::Range(0.1, 65536.0))
       ->capture_default_str();
   app.add_option("--only", arguments.only, "Measure only redundancies with this in their name");
   app.add_option("--json", arguments.json, "Also write all numbers to this file");
   app.add_flag("--from-cold", arguments.from_cold,
                "Measure the first commits of new stores, whose memory the kernel has yet to provide");
+  app.add_flag("--one-large", arguments.one_large,
+               "With --from-cold: only rank 1, which is lost, has that much, the others 1 MiB");
+  app.add_flag("--full-page-cache", arguments.full_page_cache,
+               "With --from-cold: fill the kernel's page cache before each round, so that no memory is free");
   CLI11_PARSE(app, argc, argv);
+  if (arguments.mebibytes > 1024 && !arguments.from_cold) {
+    fmt::print(stderr, "bench_store: more than 1024 MiB can be measured with --from-cold only\n");
+    return 2;
+  }
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   arguments.from_cold ? mend::bench::run_from_cold(arguments) : mend::bench::run(arguments);
