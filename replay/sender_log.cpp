@@ -132,7 +132,7 @@ void SenderLog::cut() {
   OfPhase& interval = now();
   interval.forgotten = 0;
   interval.memory.clear();
-  interval.log.clear();
+  for (auto& [peer, entries] : interval.log) entries.clear();  // keeps their memory
   interval.sends.clear();
   interval.received.clear();
   interval.history.channels.clear();

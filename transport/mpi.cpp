@@ -16,7 +16,6 @@ namespace {
 
 /// The state of MPI's error handlers, which are given only a communicator and a code.
 struct ErrorHandling {
-  OnError on_error = OnError::throws;
   ErrorReceiver receiver = nullptr;
   std::function<void()> failure_listener;
   std::optional<std::string> noted;     // an error that could not be thrown where it was met
@@ -29,6 +28,9 @@ ErrorHandling& handling() {
   static ErrorHandling instance;
   return instance;
 }
+
+/// How errors are handled now. Apart from the rest, because it is changed in each MPI call that mend makes.
+OnError on_error_now = OnError::throws;
 
 /// A communicator that the application has made itself may have the handle of an old one, but is not revoked.
 bool is_outdated(MPI_Comm comm) {
@@ -129,7 +131,7 @@ void check_mpi(int code, const char* where) {
 }
 
 void handle_error(MPI_Comm comm, int code) {
-  const OnError how = handling().on_error;
+  const OnError how = on_error_now;
   if (how == OnError::returns) return;
   if (is_outdated(comm)) return how == OnError::throws ? refuse_outdated() : void();
   const bool failure = means_failure(comm, code);
@@ -179,17 +181,17 @@ void forget_returned_error() { handling().returned.reset(); }
 
 void on_process_failure(std::function<void()> listener) { handling().failure_listener = std::move(listener); }
 
-bool errors_are_returned() { return handling().on_error == OnError::returns; }
+bool errors_are_returned() { return on_error_now == OnError::returns; }
 
 void hand_errors_to(ErrorReceiver receiver) {
   handling().receiver = receiver;
-  handling().on_error = receiver == nullptr ? OnError::throws : OnError::hands_over;
+  on_error_now = receiver == nullptr ? OnError::throws : OnError::hands_over;
 }
 
-bool errors_are_thrown() { return handling().on_error == OnError::throws && std::uncaught_exceptions() == 0; }
+bool errors_are_thrown() { return on_error_now == OnError::throws && std::uncaught_exceptions() == 0; }
 
-ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(handling().on_error, how)) {}
-ErrorsHandled::~ErrorsHandled() { handling().on_error = before_; }
+ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(on_error_now, how)) {}
+ErrorsHandled::~ErrorsHandled() { on_error_now = before_; }
 
 int Communicator::rank() const {
   int rank = 0;

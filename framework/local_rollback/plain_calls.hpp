@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framework/process/library_function.hpp"
 #include "transport/mpi.hpp"
 
 #include <mpi.h>
@@ -7,6 +8,33 @@
 #include <optional>
 
 namespace mend {
+
+/// The library's own functions, which are called for each logged message. By their names, mend's hooks would be called.
+namespace library {
+
+inline int send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  static const auto function = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
+  return function(data, count, type, to, tag, comm);
+}
+
+inline int receive(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  static const auto function = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
+  return function(data, count, type, from, tag, comm, status);
+}
+
+inline int begin_send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                      MPI_Request* request) {
+  static const auto function = of_the_library<decltype(&PMPI_Isend)>("PMPI_Isend");
+  return function(data, count, type, to, tag, comm, request);
+}
+
+inline int begin_receive(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                         MPI_Request* request) {
+  static const auto function = of_the_library<decltype(&PMPI_Irecv)>("PMPI_Irecv");
+  return function(data, count, type, from, tag, comm, request);
+}
+
+}  // namespace library
 
 /// Makes MPI's own call. Its errors are returned.
 template <class Call>

@@ -1,6 +1,7 @@
 #include "framework/local_rollback/messages/logged_messages.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/activity.hpp"
 #include "framework/local_rollback/plain_calls.hpp"
 #include "framework/local_rollback/values.hpp"
 #include "store/snapshot/hash.hpp"
@@ -18,7 +19,7 @@
 namespace mend {
 namespace {
 
-/// A message of at least this many bytes is sent from the application's memory, and copied into the log meanwhile.
+/// A message of at least this many bytes is copied into the log while it is sent.
 constexpr int least_sent_meanwhile = 32 * 1024;
 
 void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
@@ -106,13 +107,19 @@ int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const
   const MPI_Comm comm = virtual_comm.comm(traffic);
   int size = 0;
   if (const int code = packed_size(count, type, comm, &size); code != MPI_SUCCESS) return code;
-  const bool goes_meanwhile = ends == SendEnds::as_send && size >= least_sent_meanwhile && plain_size(type);
+  // A blocking send of plain values leaves from the application's memory, before it is copied into the log.
+  const bool goes_first = ends == SendEnds::as_send && plain_size(type);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
   const replay::Channel channel{virtual_comm.member(to), virtual_comm.context(traffic), tag};
   const replay::MessageLog::Copy sent = log_.begin_send(channel, static_cast<std::size_t>(size));
-  if (sent.needed && goes_meanwhile)
-    code = quietly([&] { return PMPI_Isend(data, count, type, to, tag, comm, &request); });
+  if (sent.needed && goes_first) {
+    code = quietly([&] {
+      return size < least_sent_meanwhile ? library::send(data, count, type, to, tag, comm)
+                                         : library::begin_send(data, count, type, to, tag, comm, &request);
+    });
+    if (code != MPI_SUCCESS && !means_failure(comm, code)) return code;  // it was not sent
+  }
   pack(data, count, type, comm, sent.bytes);
   log_.end_send(channel, sent.bytes);
   if (replay_) after_sending(channel);
@@ -120,9 +127,9 @@ int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const
   if (operation != nullptr) operation->copy = sent.bytes;
   if (code == MPI_SUCCESS) {
     code = quietly([&] {
-      if (goes_meanwhile) return PMPI_Wait(&request, MPI_STATUS_IGNORE);
+      if (goes_first) return request == MPI_REQUEST_NULL ? MPI_SUCCESS : PMPI_Wait(&request, MPI_STATUS_IGNORE);
       switch (ends) {
-        case SendEnds::as_send: return PMPI_Send(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
+        case SendEnds::as_send: return library::send(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
         case SendEnds::as_synchronous: return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
         case SendEnds::at_once: break;
       }
@@ -139,7 +146,8 @@ int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag
   constexpr std::size_t many = 64;
   if (sends_.size() >= many) forget_ended_sends();
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, comm, &request);
+  const int code =
+      library::begin_send(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, comm, &request);
   if (request != MPI_REQUEST_NULL) sends_.push_back(request);
   return code;
 }
@@ -174,7 +182,10 @@ void LoggedMessages::note(const VirtualComm& virtual_comm, Traffic traffic, int 
   int elements = 0;
   PMPI_Get_elements(&status, MPI_BYTE, &elements);
   const auto bytes = static_cast<std::size_t>(elements);
-  if (traffic == Traffic::collectives && elements < bytes_of(count, type)) was_too_short_ = true;
+  if (traffic == Traffic::collectives) {
+    note_move_in_call();
+    if (elements < bytes_of(count, type)) was_too_short_ = true;
+  }
   if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
   int size = 0;
   packed_size(count, type, virtual_comm.comm(traffic), &size);
@@ -192,7 +203,7 @@ int LoggedMessages::receive(const VirtualComm& virtual_comm, Traffic traffic, vo
     const bool chooses = replay_ && traffic == Traffic::messages && is_source(virtual_comm, from);
     const Choice choice = chooses ? choose_now(virtual_comm, from, tag) : Choice{from, tag};
     MPI_Status got{};
-    const int code = quietly([&] { return PMPI_Recv(data, count, type, choice.from, choice.tag, comm, &got); });
+    const int code = quietly([&] { return library::receive(data, count, type, choice.from, choice.tag, comm, &got); });
     if (code == MPI_SUCCESS) {
       const bool is_first =
           !has_message || finish_earlier(virtual_comm, traffic, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
@@ -275,8 +286,8 @@ int LoggedMessages::post(Receive& receive) {
 
 int LoggedMessages::post_chosen(Receive& receive) {
   return quietly([&] {
-    return PMPI_Irecv(receive.data, receive.count, receive.type->get(), receive.chosen_from, receive.chosen_tag,
-                      receive.virtual_comm->comm(receive.traffic), &receive.beneath);
+    return library::begin_receive(receive.data, receive.count, receive.type->get(), receive.chosen_from,
+                                  receive.chosen_tag, receive.virtual_comm->comm(receive.traffic), &receive.beneath);
   });
 }
 
