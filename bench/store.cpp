@@ -167,11 +167,11 @@ void touch_small_pages(std::size_t bytes) {
   ::munmap(memory, bytes);
 }
 
-/// Files in the kernel's page cache, which leave no memory free: what needs memory waits until the kernel has reclaimed
-/// some, in small pieces.
+/// A file in the kernel's page cache, which leaves no memory free: what needs memory waits until the kernel has
+/// reclaimed some, in small pieces.
 class FullPageCache {
  public:
-  FullPageCache() : file_(std::tmpfile()), size_(available_memory()) {
+  FullPageCache() : file_(std::tmpfile()), size_(free_memory()) {
     if (file_ == nullptr || ::ftruncate(::fileno(file_), size_) != 0)
       throw EnvironmentError("no file can be made in the folder for temporary files");
   }
@@ -184,10 +184,12 @@ class FullPageCache {
     std::vector<char> block(std::size_t{1} << 20);
     for (off_t at = 0; at < size_; at += static_cast<off_t>(block.size()))
       if (::pread(::fileno(file_), block.data(), block.size(), at) <= 0) break;
+    if (free_memory() > size_ / 2)
+      throw EnvironmentError("the folder for temporary files does not use the page cache: set TMPDIR to one on a disk");
   }
 
  private:
-  static off_t available_memory() { return static_cast<off_t>(::sysconf(_SC_AVPHYS_PAGES)) * ::sysconf(_SC_PAGESIZE); }
+  static off_t free_memory() { return static_cast<off_t>(::sysconf(_SC_AVPHYS_PAGES)) * ::sysconf(_SC_PAGESIZE); }
 
   std::FILE* file_;
   off_t size_;
@@ -214,6 +216,9 @@ void run_from_cold(const Arguments& arguments) {
   std::vector<std::byte> to(buffer, std::byte{2});
   std::optional<FullPageCache> page_cache;
   if (arguments.full_page_cache && rank == 0) page_cache.emplace();
+  const auto fill_page_cache = [&] {
+    if (page_cache) page_cache->fill();
+  };
   std::optional<ProtectedField> field;
   std::vector<Contestant> all;
   const auto add = [&](const char* name, std::function<void()> prepare, std::function<void()> once) {
@@ -233,17 +238,28 @@ void run_from_cold(const Arguments& arguments) {
     });
   });
   add(
-      "first commit", [&] { field.emplace("partner", bytes / sizeof(double)); }, [&] { field->commit(); });
+      "first commit",
+      [&] {
+        field.emplace("partner", bytes / sizeof(double));
+        fill_page_cache();
+      },
+      [&] { field->commit(); });
   add(
       "second commit", [&] { field->change(1); }, [&] { field->commit(); });
   add(
       "third commit", [&] { field->change(1); }, [&] { field->commit(); });
   add(
-      "restore", [&] { field->lose_a_rank(ProtectedField::Newcomer::started); }, [&] { field->restore(); });
+      "restore",
+      [&] {
+        field->lose_a_rank(ProtectedField::Newcomer::started);
+        fill_page_cache();
+      },
+      [&] { field->restore(); });
   std::vector<std::vector<double>> ratios(all.size());
   for (int round = 0; round < arguments.rounds; ++round) {
+    field.reset();
     BlockReserve::instance().clear();
-    if (page_cache) page_cache->fill();
+    fill_page_cache();
     for (Contestant& contestant : all) contestant.times.push_back(measure(contestant));
     // Two blocks are new: the snapshot, and what is kept of the other rank's. With one large rank, they are of two
     // ranks.
@@ -337,12 +353,14 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--only", arguments.only, "Measure only redundancies with this in their name");
   app.add_option("--json", arguments.json, "Also write all numbers to this file");
-  app.add_flag("--from-cold", arguments.from_cold,
-               "Measure the first commits of new stores, whose memory the kernel has yet to provide");
-  app.add_flag("--one-large", arguments.one_large,
-               "With --from-cold: only rank 1, which is lost, has that much, the others 1 MiB");
+  auto* const from_cold =
+      app.add_flag("--from-cold", arguments.from_cold,
+                   "Measure the first commits of new stores, whose memory the kernel has yet to provide");
+  app.add_flag("--one-large", arguments.one_large, "Only rank 1, which is lost, has that much, the others 1 MiB")
+      ->needs(from_cold);
   app.add_flag("--full-page-cache", arguments.full_page_cache,
-               "With --from-cold: fill the kernel's page cache before each round, so that no memory is free");
+               "Fill the page cache of rank 0's machine before each measurement, so that no memory is free there")
+      ->needs(from_cold);
   CLI11_PARSE(app, argc, argv);
   if (arguments.mebibytes > 1024 && !arguments.from_cold) {
     fmt::print(stderr, "bench_store: more than 1024 MiB can be measured with --from-cold only\n");

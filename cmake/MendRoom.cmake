@@ -16,7 +16,7 @@ function(mend_compile_like precompiled target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)
   target_link_libraries(${target} PRIVATE fmt::fmt mend_warnings mend_sanitizers)
-  if(NOT target STREQUAL precompiled)
+  if(NOT target STREQUAL precompiled AND NOT MEND_KOKKOS_IS_CUDA)  # nvcc cannot read GCC's
     target_precompile_headers(${target} REUSE_FROM ${precompiled})
   endif()
 endfunction()

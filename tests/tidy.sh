@@ -11,17 +11,14 @@ if [[ -z $clang_tidy ]]; then
   echo "tidy: not checked, because clang-tidy is not installed"
   exit 0
 fi
-database=build/release/compile_commands.json
-if [[ ! -f $database ]]; then
-  echo "tidy: $database is missing: run jobs/build.sh release first" >&2
+if [[ ! -d build/release ]]; then
+  echo "tidy: build/release is missing: run jobs/build.sh release first" >&2
   exit 1
 fi
-# Sources that are compiled together have no commands of their own there.
-if (($# > 0)); then
-  source build/environment.sh
-  CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja} cmake --preset release -B build/tidy -DMEND_UNITY=OFF > build/configure-tidy.log
-  database=build/tidy/compile_commands.json
-fi
+# In build/release, sources are compiled together, and have no commands of their own.
+source build/environment.sh
+CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja} cmake --preset release -B build/tidy -DMEND_UNITY=OFF > build/configure-tidy.log
+database=build/tidy/compile_commands.json
 
 # Clang 14 and the standard library of GCC 12 have no std::source_location together: what uses base/assert.hpp cannot be read.
 major=$("$clang_tidy" --version | sed -n 's/.*version \([0-9]*\).*/\1/p' | head -1)

@@ -115,16 +115,11 @@ void note_activity() {
   move_to(MpiCall::none);
 }
 
-void note_move_in_call() { move_to(word_now().what); }
-
 InMpiCall::InMpiCall(MpiCall call) {
   end_forked_child("called MPI");
   before_ = move_to(call);
 }
 InMpiCall::~InMpiCall() { move_to(before_); }
-
-CallMarkKept::CallMarkKept() : call_(word_now().what) {}
-CallMarkKept::~CallMarkKept() { move_to(call_); }
 
 InPoll::InPoll() : before_(polls.load(std::memory_order_relaxed)) {
   polls.store((before_ | in_one) + 2, std::memory_order_relaxed);

@@ -91,9 +91,6 @@ Activity current_activity();
 /// Notes that the application has called mend, or that something it waits for has arrived. Main thread. Local.
 void note_activity();
 
-/// Notes that the MPI call that the main thread is in has come one message further. Main thread. Local.
-void note_move_in_call();
-
 /// Marks the main thread as being in `call` during its lifetime. If an error handler jumps out of MPI, the mark stays
 /// until the next call.
 class InMpiCall {
@@ -105,19 +102,6 @@ class InMpiCall {
 
  private:
   MpiCall before_ = MpiCall::none;
-};
-
-/// Marks the main thread again, at the end of its lifetime, as being in the call that it was in at the beginning. What
-/// mend does in between, on behalf of this call, ends the mark.
-class CallMarkKept {
- public:
-  CallMarkKept();
-  ~CallMarkKept();
-  CallMarkKept(const CallMarkKept&) = delete;
-  CallMarkKept& operator=(const CallMarkKept&) = delete;
-
- private:
-  MpiCall call_;
 };
 
 /// Marks the main thread as polling for messages during its lifetime. A mark that an error handler leaves behind when

@@ -12,9 +12,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 namespace mend::detector {
+namespace {
+
+constexpr Time longest_look = std::chrono::seconds(2);  // twice the time between two ticks
+
+/// Returns the time that all threads of this process have computed.
+Time own_cpu_time() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::duration_cast<Time>(std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec));
+}
+
+}  // namespace
+
 StallTeller::StallTeller(ProcessId self, const StallLimits& limits, Owner owner)
     : self_(self), owner_(std::move(owner)), watch_(self, limits) {}
 
@@ -39,29 +53,36 @@ Whereabouts StallTeller::whereabouts(Time now) {
           .turn = wait.turn,
           .is_idle = is_idle,
           .has_gone_back = rollback_note::has_gone_back,
-          .polled = !is_in_library && 2 * polled_ > still_ ? still : milliseconds(0)};
+          .polled = !is_in_library && is_polling() ? still : milliseconds(0)};
 }
 
 /// Adds to the time without a move. Time in which this thread could not run, because the process was stopped for
 /// instance, does not count.
 void StallTeller::look(const Activity& activity, Time now) {
-  constexpr Time longest = std::chrono::seconds(2);  // twice the time between two ticks
   const bool has_moved = std::exchange(moves_, activity.moves) != activity.moves;
   if (has_moved) moved_at_ = now;
-  const Time passed = std::min(now - looked_at_, longest);
+  const Time passed = std::min(now - looked_at_, longest_look);
   still_ = has_moved ? Time{0} : still_ + passed;
-  polled_ = has_moved ? Time{0} : polled_ + (polls_now() ? passed : Time{0});
+  const bool polls = polls_now(now, passed);
+  polled_ = has_moved ? Time{0} : polled_ + (polls ? passed : Time{0});
+  computed_ = has_moved || polls ? Time{0} : computed_ + passed;
   silent_ = std::exchange(rounds_, library_rounds()) != library_rounds() ? Time{0} : silent_ + passed;
   looked_at_ = now;
 }
 
-/// Returns true if the application's thread has polled for messages since the last look, and is in a poll or sleeps
-/// now. A thread that computes and polls now and then is seen computing in most looks.
-bool StallTeller::polls_now() {
+/// Returns true if the application's thread polls for messages and computes nothing, as far as is seen now: it has
+/// polled lately, it is in a poll or sleeps, and no other thread of the process computes.
+bool StallTeller::polls_now(Time now, Time passed) {
   const Polls polls = current_polls();
-  if (std::exchange(polls_, polls.begun) == polls.begun) return false;
+  if (std::exchange(polls_, polls.begun) != polls.begun) polled_at_ = now;
+  const Time cpu = own_cpu_time();
+  const Time used = cpu - std::exchange(cpu_, cpu) - (polls.is_in_one ? passed : Time{0});
+  if (now - polled_at_ > longest_look || 2 * used > passed) return false;
   return polls.is_in_one || own_main_thread_sleeps();
 }
+
+/// Returns true if the thread polls. In single looks it may be between two polls.
+bool StallTeller::is_polling() const { return 2 * polled_ > still_ && 4 * computed_ <= still_; }
 
 void StallTeller::arrived(ProcessId from, std::span<const std::byte> bytes, Time now) {
   watch_.receive(from, read_stall_message(bytes), now, whereabouts(now), actions_);

@@ -72,7 +72,7 @@ void StallWatch::tick(Time now, const Whereabouts& own, StallActions& actions) {
 /// Returns true if this process has waited for so long that it must report to the coordinator.
 bool StallWatch::has_to_report(const Whereabouts& own) {
   // The others may be held a little later, so the report is repeated.
-  const Time held = std::max(own.held, own.polled);
+  const Time held = own.has_gone_back ? std::max(own.held, own.polled) : own.held;
   if (held == Time{0} || limits_.stuck == Time{0}) {
     report_stuck_after_ = limits_.stuck;
   } else if (held >= report_stuck_after_) {

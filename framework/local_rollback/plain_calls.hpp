@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/telemetry/activity.hpp"
 #include "framework/process/library_function.hpp"
 #include "transport/mpi.hpp"
 
@@ -9,16 +10,19 @@
 
 namespace mend {
 
-/// The library's own functions, which are called for each logged message. By their names, mend's hooks would be called.
+/// The library's own functions, which are called for each logged message. By their names, mend's hooks would be called,
+/// which would look for the virtual communicator first. A thread that waits in them is marked as it is in the hooks.
 namespace library {
 
 inline int send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   static const auto function = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
+  const InMpiCall call(MpiCall::send);
   return function(data, count, type, to, tag, comm);
 }
 
 inline int receive(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static const auto function = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
+  const InMpiCall call(MpiCall::recv);
   return function(data, count, type, from, tag, comm, status);
 }
 

@@ -179,7 +179,7 @@ std::optional<Event> Engine::perform(const recovery::SaveWhatIsLeft&) {
 }
 
 std::optional<Event> Engine::perform(const recovery::End& end) {
-  if (core_.first_world()) {
+  if (core_.first_epoch()) {
     if (end.why != recovery::Ending::nobody_left)
       throw CommonError(reporter_.describe_end(end.why, core_, epoch_state_.roster));
     throw Unrecoverable(fmt::format("{} of {} processes died while the job was starting, and it has only {}",

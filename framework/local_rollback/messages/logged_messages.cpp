@@ -1,7 +1,6 @@
 #include "framework/local_rollback/messages/logged_messages.hpp"
 
 #include "base/error.hpp"
-#include "base/telemetry/activity.hpp"
 #include "framework/local_rollback/plain_calls.hpp"
 #include "framework/local_rollback/values.hpp"
 #include "store/snapshot/hash.hpp"
@@ -107,8 +106,9 @@ int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const
   const MPI_Comm comm = virtual_comm.comm(traffic);
   int size = 0;
   if (const int code = packed_size(count, type, comm, &size); code != MPI_SUCCESS) return code;
-  // A blocking send of plain values leaves from the application's memory, before it is copied into the log.
-  const bool goes_first = ends == SendEnds::as_send && plain_size(type);
+  // A blocking send of plain values leaves from the application's memory, before it is copied into the log; but not one
+  // to this rank itself, whose receive may be posted only when the message counts as sent (after_sending).
+  const bool goes_first = ends == SendEnds::as_send && plain_size(type) && to != virtual_comm.rank;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
   const replay::Channel channel{virtual_comm.member(to), virtual_comm.context(traffic), tag};
@@ -182,10 +182,7 @@ void LoggedMessages::note(const VirtualComm& virtual_comm, Traffic traffic, int 
   int elements = 0;
   PMPI_Get_elements(&status, MPI_BYTE, &elements);
   const auto bytes = static_cast<std::size_t>(elements);
-  if (traffic == Traffic::collectives) {
-    note_move_in_call();
-    if (elements < bytes_of(count, type)) was_too_short_ = true;
-  }
+  if (traffic == Traffic::collectives && elements < bytes_of(count, type)) was_too_short_ = true;
   if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
   int size = 0;
   packed_size(count, type, virtual_comm.comm(traffic), &size);

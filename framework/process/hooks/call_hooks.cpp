@@ -11,13 +11,20 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 namespace {
 
-int note_if_found(int code, const int* flag) {
-  if (code == MPI_SUCCESS && *flag != 0) mend::note_activity();
+/// Notes a move if a call that tests requests has completed one. `found`: its flag, or the number of those that it has
+/// completed. A probe is no move: the receive of its message is.
+template <class Call>
+int note_if_completed(int count, const MPI_Request* requests, const int* found, Call call) {
+  const bool has_any =
+      std::any_of(requests, requests + std::max(count, 0), [](MPI_Request one) { return one != MPI_REQUEST_NULL; });
+  const int code = call();
+  if (code == MPI_SUCCESS && has_any && *found > 0) mend::note_activity();
   return code;
 }
 
@@ -461,9 +468,10 @@ int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (auto* logged = mend::owner_of(1, request)) {
     return mend::complete(
         *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-        [&] { return note_if_found(library(request, flag, status), flag); });
+        [&] { return note_if_completed(1, request, flag, [&] { return library(request, flag, status); }); });
   }
-  return note_if_found(mend::notice_made(1, request, [&] { return library(request, flag, status); }), flag);
+  return note_if_completed(
+      1, request, flag, [&] { return mend::notice_made(1, request, [&] { return library(request, flag, status); }); });
 }
 MEND_SAME_AS_PMPI(MPI_Test);
 
@@ -473,10 +481,13 @@ int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status status
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
         *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-        [&] { return note_if_found(library(count, requests, flag, statuses), flag); });
+        [&] {
+          return note_if_completed(count, requests, flag, [&] { return library(count, requests, flag, statuses); });
+        });
   }
-  return note_if_found(mend::notice_made(count, requests, [&] { return library(count, requests, flag, statuses); }),
-                       flag);
+  return note_if_completed(count, requests, flag, [&] {
+    return mend::notice_made(count, requests, [&] { return library(count, requests, flag, statuses); });
+  });
 }
 MEND_SAME_AS_PMPI(MPI_Testall);
 
@@ -486,10 +497,14 @@ int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_S
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
         *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-        [&] { return note_if_found(library(count, requests, index, flag, status), flag); });
+        [&] {
+          return note_if_completed(count, requests, flag,
+                                   [&] { return library(count, requests, index, flag, status); });
+        });
   }
-  return note_if_found(
-      mend::notice_made(count, requests, [&] { return library(count, requests, index, flag, status); }), flag);
+  return note_if_completed(count, requests, flag, [&] {
+    return mend::notice_made(count, requests, [&] { return library(count, requests, index, flag, status); });
+  });
 }
 MEND_SAME_AS_PMPI(MPI_Testany);
 
@@ -499,10 +514,14 @@ int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], M
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::complete(
         *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-        [&] { return note_if_found(library(count, requests, done, indices, statuses), done); });
+        [&] {
+          return note_if_completed(count, requests, done,
+                                   [&] { return library(count, requests, done, indices, statuses); });
+        });
   }
-  return note_if_found(
-      mend::notice_made(count, requests, [&] { return library(count, requests, done, indices, statuses); }), done);
+  return note_if_completed(count, requests, done, [&] {
+    return mend::notice_made(count, requests, [&] { return library(count, requests, done, indices, statuses); });
+  });
 }
 MEND_SAME_AS_PMPI(MPI_Testsome);
 
@@ -512,9 +531,9 @@ int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) 
   if (auto* logged = mend::owner_of(1, &request)) {
     return mend::complete(
         *logged, 1, &request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-        [&] { return note_if_found(library(request, flag, status), flag); });
+        [&] { return library(request, flag, status); });
   }
-  return note_if_found(library(request, flag, status), flag);
+  return library(request, flag, status);
 }
 MEND_SAME_AS_PMPI(MPI_Request_get_status);
 
@@ -526,7 +545,7 @@ int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
     const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] { return logged->messages().probe(virtual_comm, from, tag, flag, status); });
   }
-  return note_if_found(library(from, tag, comm, flag, status), flag);
+  return library(from, tag, comm, flag, status);
 }
 MEND_SAME_AS_PMPI(MPI_Iprobe);
 

@@ -302,7 +302,9 @@ int PMPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* messa
     const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call([&] { return logged->messages().match(virtual_comm, from, tag, flag, message, status); });
   }
-  return library(from, tag, comm, flag, message, status);
+  const int code = library(from, tag, comm, flag, message, status);
+  if (code == MPI_SUCCESS && *flag != 0) mend::note_activity();
+  return code;
 }
 MEND_SAME_AS_PMPI(MPI_Improbe);
 

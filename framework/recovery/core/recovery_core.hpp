@@ -400,9 +400,9 @@ class BasicCore {
   Row row() const { return course_.row_with(course_.dead); }
   /// Returns true if the row is so long that no new process is started, although there were commits.
   bool goes_in_circles() const { return row().length > setup_.spawn_tries; }
-  bool first_world() const { return !introduced_.empty(); }
+  bool first_epoch() const { return !introduced_.empty(); }
   /// Returns the number of ranks of the job; before the first epoch, the number that it is to have.
-  int ranks() const { return first_world() ? first_ranks_ : position_.roster.size(); }
+  int ranks() const { return first_epoch() ? first_ranks_ : position_.roster.size(); }
   /// Returns true if the job is about to end and the remaining data are being saved to disk.
   bool saves() const { return saving_; }
   /// Returns the process that starts newcomers now.

@@ -190,7 +190,7 @@ void BasicCore<Rules>::count(bool all_have_one, Actions& actions) {
 
 template <class Rules>
 void BasicCore<Rules>::make_plan(Actions& actions) {
-  if (first_world()) {
+  if (first_epoch()) {
     std::vector<Placed> living;
     std::ranges::copy_if(introduced_, std::back_inserter(living), [&](const Placed& placed) {
       return std::ranges::find(candidate_, placed.process) != candidate_.end();
@@ -236,7 +236,7 @@ void BasicCore<Rules>::confirm(const agreement::Outcome& outcome, Actions& actio
 template <class Rules>
 void BasicCore<Rules>::adopt(Actions& actions) {
   course_.dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));
-  require(first_world() || plan_->roster.seats.size() + plan_->given_up.size() == position_.roster.seats.size(),
+  require(first_epoch() || plan_->roster.seats.size() + plan_->given_up.size() == position_.roster.seats.size(),
           "each rank is held, vacant or given up after a recovery");
   position_.members = std::exchange(candidate_, {});
   position_.roster = std::move(plan_->roster);
@@ -244,7 +244,7 @@ void BasicCore<Rules>::adopt(Actions& actions) {
   const bool complete = plan_->vacant.empty();
   plan_.reset();
   actions.push_back(AdoptCandidate{complete});
-  if (first_world() && complete) {
+  if (first_epoch() && complete) {
     state_ = State::founding;
     actions.push_back(Found{});
     return;
@@ -289,11 +289,11 @@ void BasicCore<Rules>::enter_epoch(Actions& actions) {
 /// Ranks are vacant: takes the next means of the policy, or ends the job.
 template <class Rules>
 void BasicCore<Rules>::descend_ladder(Actions& actions) {
-  if (policy_.spawn && !first_world()) {
+  if (policy_.spawn && !first_epoch()) {
     judge_host();
     return someone_can_host() ? recruit(actions) : try_without_newcomer(actions);
   }
-  if (!setup_.disk || first_world() || !keeps(Rule::save_before_ending))
+  if (!setup_.disk || first_epoch() || !keeps(Rule::save_before_ending))
     return end(ExitCode::unrecoverable, ending_without_processes(), actions);
   saving_ = true;
   policy_ = policy_for_saving();
@@ -450,7 +450,7 @@ void BasicCore<Rules>::on(const ProcessDied& died, Actions& actions) {
     const bool is_late_news = has_candidate && std::ranges::find(candidate_, died.process) == candidate_.end();
     if (is_late_news) return;
     if (has_candidate && keeps(Rule::revoke_what_some_may_have)) actions.push_back(Revoke{What::candidate});
-    if (!first_world() && keeps(Rule::call_spares_back))
+    if (!first_epoch() && keeps(Rule::call_spares_back))
       actions.push_back(CallSpares{position_.epoch.next(), died.process});
   } else if (meets()) {
     actions.push_back(Revoke{What::meeting});

@@ -247,7 +247,7 @@ void RecoverySimulation::receive(ProcessId to, ProcessId from, const Message& me
 void RecoverySimulation::wake(ProcessId process) {
   if (process == hand_) return strike();
   Process& one = at(process);
-  if (one.core && one.core->state() == State::unborn && one.core->first_world()) return drive(process, Begin{});
+  if (one.core && one.core->state() == State::unborn && one.core->first_epoch()) return drive(process, Begin{});
   if (!one.core && !one.has_called) return call_host(process);
   detect(process);
   carry_out_later(process);

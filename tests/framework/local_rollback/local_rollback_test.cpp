@@ -322,6 +322,13 @@ TEST(LocalRollback, has_all_go_back_when_they_wait_for_what_is_not_sent_again) {
                                     "(--mend-stuck-limit): the program is not send-deterministic"));
 }
 
+TEST(LocalRollback, has_all_go_back_when_they_agree_while_one_waits_for_what_is_not_sent_again) {
+  const auto end =
+      play("leaves_out_a_message_before_it_agrees", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
+}
+
 TEST(LocalRollback, has_all_go_back_when_they_poll_for_what_is_not_sent_again) {
   const auto end = play("polls_for_a_message_again", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -183,7 +183,7 @@ class System {
       }
       first = first ? first : &node;
     }
-    const bool had_data = first && !first->core->first_world();
+    const bool had_data = first && !first->core->first_epoch();
     const auto is_vacant = [](Ending why) { return why == Ending::nobody_left || why == Ending::rank_fails; };
     if (had_data && first->end && is_vacant(first->end->why) && scene_->disk && at_rest) {
       Mask left = 0;
@@ -248,7 +248,7 @@ class System {
   /// Runs without faults until all are in the first epoch, and no process has done anything in it.
   void make_first_world() {
     const auto is_there = [&](const Step& step) {
-      return step.kind != Kind::decide && !nodes_[step.who]->core->first_world();
+      return step.kind != Kind::decide && !nodes_[step.who]->core->first_epoch();
     };
     for (;;) {
       std::vector<Step> next = steps();
@@ -325,7 +325,7 @@ class System {
 
   /// The communicators of the first epoch are made with the library's agreement, which answers from inside any call.
   bool answers(const Node& node) const {
-    return (node.core && node.core->first_world()) || node.op == Op::agree || node.op == Op::settle ||
+    return (node.core && node.core->first_epoch()) || node.op == Op::agree || node.op == Op::settle ||
            node.op == Op::start;
   }
 

@@ -629,6 +629,15 @@ Scenarios local_rollback_scenarios() {
     int in = 0;
     if (session.rank().value == 0) MPI_Recv(&in, 1, MPI_INT, 1, 5, session.comm(), MPI_STATUS_IGNORE);
   });
+  // The same, but rank 1 waits in an agreement, as rank 2 does.
+  all["leaves_out_a_message_before_it_agrees"] = in_four_steps([](mend::Session& session, int step) {
+    if (step == 2 && is_first(session, 1)) die();
+    if (session.rank().value == 1 && session.role() != mend::Role::newcomer)
+      MPI_Send(&step, 1, MPI_INT, 0, 5, session.comm());
+    int in = 0;
+    if (session.rank().value == 0) MPI_Recv(&in, 1, MPI_INT, 1, 5, session.comm(), MPI_STATUS_IGNORE);
+    session.agree(true);
+  });
   // The same, but the ranks poll for messages: 0 for one of 1, 1 for one of 2, and 2, with pauses, for one of 0.
   all["polls_for_a_message_again"] = in_four_steps([](mend::Session& session, int step) {
     const int rank = session.rank().value;
