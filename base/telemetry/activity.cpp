@@ -121,6 +121,9 @@ InMpiCall::InMpiCall(MpiCall call) {
 }
 InMpiCall::~InMpiCall() { move_to(before_); }
 
+CallMarkKept::CallMarkKept() : call_(word_now().what) {}
+CallMarkKept::~CallMarkKept() { move_to(call_); }
+
 InPoll::InPoll() : before_(polls.load(std::memory_order_relaxed)) {
   polls.store((before_ | in_one) + 2, std::memory_order_relaxed);
 }

@@ -104,6 +104,19 @@ class InMpiCall {
   MpiCall before_ = MpiCall::none;
 };
 
+/// Marks the main thread again, at the end of its lifetime, as being in the call that it was in at the beginning. What
+/// mend does in between, on behalf of this call, ends the mark.
+class CallMarkKept {
+ public:
+  CallMarkKept();
+  ~CallMarkKept();
+  CallMarkKept(const CallMarkKept&) = delete;
+  CallMarkKept& operator=(const CallMarkKept&) = delete;
+
+ private:
+  MpiCall call_;
+};
+
 /// Marks the main thread as polling for messages during its lifetime. A mark that an error handler leaves behind when
 /// it jumps out of MPI stays until the process ends.
 class InPoll {

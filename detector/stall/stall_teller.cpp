@@ -20,11 +20,17 @@ namespace {
 
 constexpr Time longest_look = std::chrono::seconds(2);  // twice the time between two ticks
 
-/// Returns the time that all threads of this process have computed.
-Time own_cpu_time() {
+Time read_clock(clockid_t clock) {
   timespec used{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  ::clock_gettime(clock, &used);
   return std::chrono::duration_cast<Time>(std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec));
+}
+
+/// Returns the processor time of all threads but the main thread. The main thread's number is the process's number, and
+/// its clock is CPUCLOCK_SCHED of that thread (Linux, posix-timers.h).
+Time cpu_time_of_others() {
+  const clockid_t main_thread = ~static_cast<clockid_t>(::getpid()) * 8 + 6;
+  return read_clock(CLOCK_PROCESS_CPUTIME_ID) - read_clock(main_thread);
 }
 
 }  // namespace
@@ -75,8 +81,8 @@ void StallTeller::look(const Activity& activity, Time now) {
 bool StallTeller::polls_now(Time now, Time passed) {
   const Polls polls = current_polls();
   if (std::exchange(polls_, polls.begun) != polls.begun) polled_at_ = now;
-  const Time cpu = own_cpu_time();
-  const Time used = cpu - std::exchange(cpu_, cpu) - (polls.is_in_one ? passed : Time{0});
+  const Time cpu = cpu_time_of_others();
+  const Time used = cpu - std::exchange(cpu_of_others_, cpu);
   if (now - polled_at_ > longest_look || 2 * used > passed) return false;
   return polls.is_in_one || own_main_thread_sleeps();
 }

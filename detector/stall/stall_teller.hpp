@@ -51,10 +51,10 @@ class StallTeller {
   std::uint64_t rounds_ = 0;
   Time silent_{0};  // the same without a round of the library
   std::uint64_t polls_ = 0;
-  Time polled_at_{0};  // when a poll was seen last
-  Time cpu_{0};        // of all threads, as of the last look
-  Time polled_{0};     // the part of still_ in which the thread polled, and did not compute
-  Time computed_{0};   // time without a move since the last look that saw it poll
+  Time polled_at_{0};      // when a poll was seen last
+  Time cpu_of_others_{0};  // of all threads but the application's, as of the last look
+  Time polled_{0};         // the part of still_ in which the thread polled, and did not compute
+  Time computed_{0};       // time without a move since the last look that saw it poll
 };
 
 }  // namespace mend::detector

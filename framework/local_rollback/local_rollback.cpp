@@ -3,6 +3,7 @@
 #include "agreement/ballot.hpp"
 #include "base/error.hpp"
 #include "base/name_runs.hpp"
+#include "base/telemetry/activity.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
@@ -186,6 +187,7 @@ void LocalRollback::join() {
 
 void LocalRollback::recover() {
   const Inside inside(inside_);
+  const CallMarkKept same_call;
   for (;;) {
     if (leaves_) leave();
     if (waits_in_vain())

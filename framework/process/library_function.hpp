@@ -4,8 +4,8 @@
 
 /// Makes MPI's function `name` the same as the function P`name` that mend defines. mend replaces the PMPI functions: C
 /// calls, the library's wrappers for Fortran and tools that intercept MPI all reach them.
-#define MEND_SAME_AS_PMPI(name) /* NOLINT(bugprone-macro-parentheses): a declaration */ \
-  extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
+#define MEND_SAME_AS_PMPI(name) extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
 
 namespace mend {
 

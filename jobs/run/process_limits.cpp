@@ -16,7 +16,7 @@ constexpr long tasks_per_process = 5;
 constexpr long files_per_process = 4;
 constexpr long files_of_mpirun = 32;
 
-std::optional<long> number_in(const char* file) {
+std::optional<long> number_in_file(const char* file) {
   long number = 0;
   if (std::ifstream in(file); in >> number) return number;
   return std::nullopt;
@@ -37,9 +37,9 @@ ProcessLimits process_limits() {
     limits.tasks = tasks;
     limits.tasks_from = name;
   };
-  consider(number_in("/proc/sys/kernel/pid_max"), "kernel.pid_max");
-  consider(number_in("/proc/sys/kernel/threads-max"), "kernel.threads-max");
-  consider(number_in("/sys/fs/cgroup/pids.max"), "pids.max of the control group");
+  consider(number_in_file("/proc/sys/kernel/pid_max"), "kernel.pid_max");
+  consider(number_in_file("/proc/sys/kernel/threads-max"), "kernel.threads-max");
+  consider(number_in_file("/sys/fs/cgroup/pids.max"), "pids.max of the control group");
   if (::geteuid() != 0) consider(soft_limit(RLIMIT_NPROC), "ulimit -u");
   return limits;
 }

@@ -397,7 +397,7 @@ void expect_to_cost_that_process_alone(const std::string& phase, const std::vect
 
 /// The others wait in a commit for messages of this process: it ends, and they recover.
 TEST(AFailingAllocation, between_the_votes_of_a_commit_costs_that_process_alone) {
-  expect_to_cost_that_process_alone("commit", {"mend::encode", "mend::publish_commit"});
+  expect_to_cost_that_process_alone("commit", {"mend::encode", "mend::MemberGroup::publish_commit"});
 }
 
 /// Lets an allocation of `process` fail at each place in phase `end`: the rest of its work is not done, and mend

@@ -18,7 +18,7 @@
 namespace {
 
 /// Notes a move if a call that tests requests has completed one. `found`: its flag, or the number of those that it has
-/// completed. A probe is no move: the receive of its message is.
+/// completed. A probe is no move: completing the receive of its message is.
 template <class Call>
 int note_if_completed(int count, const MPI_Request* requests, const int* found, Call call) {
   const bool has_any =
