@@ -38,6 +38,9 @@ class MessageLog {
     std::span<std::byte> bytes;
     bool needed = true;
   };
+  /// Returns true if the receiver certainly needs the next message of any channel, so that it may be sent before
+  /// begin_send().
+  virtual bool needs_all() const { return false; }
   virtual Copy begin_send(const Channel& channel, std::size_t size) = 0;
   /// Records that the copy of begin_send() is filled. The message counts as sent.
   virtual void end_send(const Channel& channel, std::span<const std::byte> copy) = 0;

@@ -128,6 +128,7 @@ void SenderLog::cut() {
     phase_ = Phase::interval;
     return;  // a mate that restores later may still wait for a message of the setup
   }
+  has_heard_ = false;
   for (Retained& retained : retained_) retained.drop_all();
   OfPhase& interval = now();
   interval.forgotten = 0;
@@ -224,6 +225,7 @@ SenderLog::Receipts SenderLog::receipts_for(int peer) const {
 std::vector<SenderLog::Resent> SenderLog::hear(int peer, const Receipts& receipts) {
   std::vector<Resent> resent;
   peers_[peer] = receipts.phase;
+  has_heard_ = true;
   behind_.reset();
   hear_phase(phases_[0], peer, receipts.setup, resent);
   hear_phase(phases_[1], peer, receipts.interval, resent);

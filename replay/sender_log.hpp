@@ -90,6 +90,8 @@ class SenderLog final : public MessageLog {
   /// Replaces the mates from now on. Called on all ranks, right after a cut().
   void set_mates(std::vector<bool> mates) { mates_ = std::move(mates); }
 
+  /// True in a phase in which no rank has reported what it has received.
+  bool needs_all() const override { return !has_heard_; }
   /// The copy is not moved until the next cut().
   Copy begin_send(const Channel& channel, std::size_t size) override;
   void end_send(const Channel& channel, std::span<const std::byte> copy) override;
@@ -221,6 +223,7 @@ class SenderLog final : public MessageLog {
   Phase phase_ = Phase::setup;
   OfPhase phases_[2];
   std::map<int, Phase> peers_;  ///< the phase of each other rank, according to its last report
+  bool has_heard_ = false;      ///< other ranks may have messages of this phase that were not sent in it
   mutable std::optional<std::uint64_t>
       behind_;  ///< number of messages of the phase that others have; nothing: not counted yet
   std::optional<Difference> difference_;

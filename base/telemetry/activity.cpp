@@ -119,7 +119,12 @@ InMpiCall::InMpiCall(MpiCall call) {
   end_forked_child("called MPI");
   before_ = move_to(call);
 }
-InMpiCall::~InMpiCall() { move_to(before_); }
+InMpiCall::InMpiCall(MpiCall call, Within) : has_marked_(word_now().what != call) {
+  if (has_marked_) before_ = move_to(call);
+}
+InMpiCall::~InMpiCall() {
+  if (has_marked_) move_to(before_);
+}
 
 CallMarkKept::CallMarkKept() : call_(word_now().what) {}
 CallMarkKept::~CallMarkKept() { move_to(call_); }

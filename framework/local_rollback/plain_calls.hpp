@@ -16,13 +16,13 @@ namespace library {
 
 inline int send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   static const auto function = of_the_library<decltype(&PMPI_Send)>("PMPI_Send");
-  const InMpiCall call(MpiCall::send);
+  const InMpiCall call(MpiCall::send, InMpiCall::Within::same_call);
   return function(data, count, type, to, tag, comm);
 }
 
 inline int receive(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static const auto function = of_the_library<decltype(&PMPI_Recv)>("PMPI_Recv");
-  const InMpiCall call(MpiCall::recv);
+  const InMpiCall call(MpiCall::recv, InMpiCall::Within::same_call);
   return function(data, count, type, from, tag, comm, status);
 }
 

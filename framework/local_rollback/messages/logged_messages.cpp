@@ -107,19 +107,24 @@ int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const
   int size = 0;
   if (const int code = packed_size(count, type, comm, &size); code != MPI_SUCCESS) return code;
   // A blocking send of plain values leaves from the application's memory, before it is copied into the log; but not one
-  // to this rank itself, whose receive may be posted only when the message counts as sent (after_sending).
+  // to this rank itself, whose receive may be posted only when the message counts as sent (after_sending). A small one
+  // that the receiver certainly needs leaves before the log is touched at all.
   const bool goes_first = ends == SendEnds::as_send && plain_size(type) && to != virtual_comm.rank;
+  const bool is_small = size < least_sent_meanwhile;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
+  const auto leave = [&] {
+    code = quietly([&] {
+      return is_small ? library::send(data, count, type, to, tag, comm)
+                      : library::begin_send(data, count, type, to, tag, comm, &request);
+    });
+    return code == MPI_SUCCESS || means_failure(comm, code);
+  };
+  const bool has_left = goes_first && is_small && log_.needs_all();
+  if (has_left && !leave()) return code;  // it was not sent
   const replay::Channel channel{virtual_comm.member(to), virtual_comm.context(traffic), tag};
   const replay::MessageLog::Copy sent = log_.begin_send(channel, static_cast<std::size_t>(size));
-  if (sent.needed && goes_first) {
-    code = quietly([&] {
-      return size < least_sent_meanwhile ? library::send(data, count, type, to, tag, comm)
-                                         : library::begin_send(data, count, type, to, tag, comm, &request);
-    });
-    if (code != MPI_SUCCESS && !means_failure(comm, code)) return code;  // it was not sent
-  }
+  if (goes_first && !has_left && sent.needed && !leave()) return code;
   pack(data, count, type, comm, sent.bytes);
   log_.end_send(channel, sent.bytes);
   if (replay_) after_sending(channel);
