@@ -34,6 +34,18 @@ if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>")
 endif()
 
+# These linkers take a third of the time of GNU's default.
+if(PROJECT_IS_TOP_LEVEL)
+  include(CheckLinkerFlag)
+  foreach(linker IN ITEMS mold lld gold)
+    check_linker_flag(CXX -fuse-ld=${linker} MEND_LINKS_BY_${linker})
+    if(MEND_LINKS_BY_${linker})
+      add_link_options(-fuse-ld=${linker})
+      break()
+    endif()
+  endforeach()
+endif()
+
 add_library(mend_sanitizers INTERFACE)
 if(MEND_SANITIZE)
   target_compile_options(mend_sanitizers INTERFACE -fsanitize=${MEND_SANITIZE} -fno-omit-frame-pointer)

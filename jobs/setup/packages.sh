@@ -1,7 +1,7 @@
 # The packages of Debian 12 and 13 for building, testing and Open MPI; docs/dependencies.md gives the reasons.
 
 packages=(
-  g++ gfortran cmake ninja-build pkg-config make git gdb clang-format clang-tidy
+  g++ mold gfortran cmake ninja-build pkg-config make git gdb clang-format clang-tidy
   libasio-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libisal-dev libhdf5-dev libpng-dev
   libtrilinos-kokkos-dev libgtest-dev libgmock-dev
   # Needed to build Open MPI.
