@@ -87,7 +87,7 @@ BallotResult Ballot::decide(Proposal proposal, bool in_favour, Remarks& remarks)
   if (!(outcome.value & nobody_recovers_bit) || outcome.somebody_died) return BallotResult::recover;
   if (!(outcome.value & bit_of(proposal))) return confuse(proposal, outcome.value);
   remarks = static_cast<Remarks>(outcome.value >> remarks_shift);
-  return outcome.value & in_favour_bit ? BallotResult::carried : BallotResult::rejected;
+  return outcome.value & in_favour_bit ? BallotResult::accepted : BallotResult::rejected;
 }
 
 /// All ranks know that they made different proposals, and which ones. Finds out by further agreements which ranks made
@@ -115,7 +115,7 @@ bool Ballot::vote(Proposal proposal, bool in_favour) {
 
 bool Ballot::vote(Proposal proposal, bool in_favour, Remarks& remarks) {
   switch (cast(proposal, in_favour, remarks)) {
-    case BallotResult::carried: return true;
+    case BallotResult::accepted: return true;
     case BallotResult::rejected: return false;
     case BallotResult::recover: throw ProcessFailure(fmt::format("the ballot on {}", name_of(proposal)));
     case BallotResult::abandon: throw Abandoned();

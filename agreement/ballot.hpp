@@ -6,7 +6,7 @@
 // proposal, and all get the same result:
 //   - if any rank wants to abandon the run, all abandon it;
 //   - if any rank wants to recover, or has died, all recover;
-//   - if all made the same proposal, it is carried if all were in favour;
+//   - if all made the same proposal, it is accepted if all were in favour;
 //   - if they made different proposals, the ranks of the program have diverged, which is a programming mistake.
 //     Further agreements find out which ranks made which proposal.
 
@@ -37,7 +37,7 @@ std::string_view name_of(Proposal proposal);
 
 /// The result of a ballot: all ranks act on it alike.
 enum class BallotResult {
-  carried,   ///< all ranks made the same proposal and were in favour
+  accepted,  ///< all ranks made the same proposal and were in favour
   rejected,  ///< all ranks made the same proposal and at least one was against
   recover,   ///< a failure interrupts
   abandon,   ///< the job ends
@@ -57,11 +57,11 @@ class Ballot {
   /// Collective over the living ranks of the epoch. All get the same result. A result to recover or to abandon
   /// closes the sequence: later calls repeat it and communicate no more.
   BallotResult cast(Proposal proposal, bool in_favour);
-  /// As above, with remarks. `remarks`: on entry, the bits of this rank; after BallotResult::carried or
+  /// As above, with remarks. `remarks`: on entry, the bits of this rank; after BallotResult::accepted or
   /// BallotResult::rejected, the bits that all ranks set.
   BallotResult cast(Proposal proposal, bool in_favour, Remarks& remarks);
 
-  /// As cast, for callers that can only continue or stop. Returns true if the proposal was carried. Throws
+  /// As cast, for callers that can only continue or stop. Returns true if the proposal was accepted. Throws
   /// ProcessFailure when a failure interrupts, Abandoned when another rank ends the job, and OrderError when ranks made
   /// different proposals.
   bool vote(Proposal proposal, bool in_favour);

@@ -1,11 +1,13 @@
 // The activity of the application's thread, in addition to its place in mend (base/telemetry/place.hpp): a counter of
-// moves, which counts every call of mend and every begin and end of an MPI call, and the blocking MPI call that the
-// thread is in. The control thread reads them to report jobs in which nothing moves (detector/stall/stall_watch.hpp).
+// moves, which counts every call of mend and every begin and end of a blocking MPI call, and the blocking MPI call that
+// the thread is in. The control thread reads them to report jobs in which nothing moves
+// (detector/stall/stall_watch.hpp).
 //
 // Both are in one atomic word with one writer, so that an MPI call costs only two stores.
 //
-// A call that looks for messages without waiting, as MPI_Test, is no move if it finds nothing. It is counted apart, so
-// that a thread that polls is not taken for one that computes.
+// Calls that look for messages without waiting, as MPI_Test, are polls. Polls have a counter of their own, so that a
+// thread that polls is not taken for one that computes. A poll is also a move if it completes a request or matches a
+// message; one that only looks, as MPI_Iprobe, is no move.
 
 #pragma once
 
@@ -88,7 +90,8 @@ struct Activity {
 /// Returns the activity of the main thread. Any thread. Local.
 Activity current_activity();
 
-/// Notes that the application has called mend, or that something it waits for has arrived. Main thread. Local.
+/// Notes a move that is no begin or end of a blocking MPI call: the application has called mend, mend begins or ends a
+/// wait in the library, or a poll has completed a request or matched a message. Main thread. Local.
 void note_activity();
 
 /// Marks the main thread as being in `call` during its lifetime. If an error handler jumps out of MPI, the mark stays
@@ -96,12 +99,16 @@ void note_activity();
 class InMpiCall {
  public:
   explicit InMpiCall(MpiCall call);
+  enum class Within { same_call };
+  /// The same, but does nothing if the thread is marked as being in `call` already.
+  InMpiCall(MpiCall call, Within);
   ~InMpiCall();
   InMpiCall(const InMpiCall&) = delete;
   InMpiCall& operator=(const InMpiCall&) = delete;
 
  private:
   MpiCall before_ = MpiCall::none;
+  bool has_marked_ = true;
 };
 
 /// Marks the main thread again, at the end of its lifetime, as being in the call that it was in at the beginning. What
@@ -117,8 +124,8 @@ class CallMarkKept {
   MpiCall call_;
 };
 
-/// Marks the main thread as polling for messages during its lifetime. A mark that an error handler leaves behind when
-/// it jumps out of MPI stays until the process ends.
+/// Counts a poll, and marks the main thread as being in it during its lifetime. A mark that an error handler leaves
+/// behind when it jumps out of MPI stays until the process ends.
 class InPoll {
  public:
   InPoll();

@@ -19,7 +19,7 @@ std::atomic<std::int64_t> failure_met{0};  // in microseconds; 0: none
 /// Holds a Word. mend run reads it too.
 std::atomic<std::uint64_t>& note() { return board::mine().place; }
 
-Word word_now() { return Word::from(note().load(std::memory_order_relaxed)); }
+Word note_now() { return Word::from(note().load(std::memory_order_relaxed)); }
 
 /// Returns true if `place` is where a process should be after it has met a failure.
 bool has_come_to_recovery(Place place) {
@@ -55,7 +55,7 @@ std::string_view describe(Place place) {
 }
 
 CurrentPlace current_place() {
-  const Word word = word_now();
+  const Word word = note_now();
   const int rank = rank_now.load(std::memory_order_relaxed);
   CurrentPlace current{word.what, std::chrono::microseconds(word.number),
                        rank == no_rank ? std::nullopt : std::optional(Rank{rank})};
@@ -73,7 +73,7 @@ void forget_failure() { failure_met.store(0, std::memory_order_relaxed); }
 
 void note_rank(std::optional<Rank> rank) { rank_now.store(rank ? rank->value : no_rank, std::memory_order_relaxed); }
 
-AtPlace::AtPlace(Place place) : is_outermost_(word_now().what == Place::none) {
+AtPlace::AtPlace(Place place) : is_outermost_(note_now().what == Place::none) {
   if (is_outermost_) write_down(place);
 }
 

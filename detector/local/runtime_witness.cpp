@@ -35,7 +35,7 @@ constexpr const char* version_key = "mend.version";
 constexpr const char* cause_key = "mend.cause";
 constexpr const char* own_word_key = "mend.own_word";  // on notices of mend to the library
 
-const pmix_info_t* find(std::span<const pmix_info_t> infos, const char* key) {
+const pmix_info_t* find_info(std::span<const pmix_info_t> infos, const char* key) {
   const auto at = std::find_if(infos.begin(), infos.end(), [&](const pmix_info_t& info) {
     return std::strncmp(info.key, key, PMIX_MAX_KEYLEN) == 0;
   });
@@ -229,7 +229,7 @@ struct ToldCause {
 /// Returns the cause of a death according to the runtime: the daemon has waited for the process.
 DeathCause cause_by_runtime(pmix_status_t code, std::span<const pmix_info_t> infos) {
   constexpr int signal_base = 128;
-  const pmix_info_t* exit = find(infos, PMIX_EXIT_CODE);
+  const pmix_info_t* exit = find_info(infos, PMIX_EXIT_CODE);
   const int status = exit == nullptr ? 0 : exit->value.data.integer;
   if (code == PMIX_ERR_PROC_ABORTED_BY_SIG && status > signal_base)
     return {DeathCause::Kind::signal, status - signal_base};
@@ -247,10 +247,10 @@ Mailbox& mailbox() {
 
 void death_handler(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo,
                    pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t done, void* done_data) {
-  const pmix_info_t* affected = find({info, ninfo}, PMIX_EVENT_AFFECTED_PROC);
+  const pmix_info_t* affected = find_info({info, ninfo}, PMIX_EVENT_AFFECTED_PROC);
   const pmix_proc_t* dead = affected ? affected->value.data.proc : source;
   std::optional<ProcessId> news;
-  if (dead && dead->rank <= PMIX_RANK_VALID && !find({info, ninfo}, own_word_key)) news = mailbox().find(*dead);
+  if (dead && dead->rank <= PMIX_RANK_VALID && !find_info({info, ninfo}, own_word_key)) news = mailbox().find(*dead);
   if (news) mailbox().add_death(*news);
   const DeathCause cause = cause_by_runtime(code, {info, ninfo});
   // The event is not only mend's: the MPI library's own handler must get it too, and before another thread wants the
@@ -262,21 +262,21 @@ void death_handler(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_i
 
 void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*, size_t,
                   pmix_event_notification_cbfunc_fn_t done, void* done_data) {
-  if (const pmix_info_t* call = find({info, ninfo}, call_key);
+  if (const pmix_info_t* call = find_info({info, ninfo}, call_key);
       call != nullptr && call->value.data.bo.size == sizeof(ToldCall)) {
     ToldCall told;
     std::memcpy(&told, call->value.data.bo.bytes, sizeof told);
     mailbox().add_call({told.epoch, told.has_reason ? std::optional(told.because_of) : std::nullopt});
   }
-  if (const pmix_info_t* version = find({info, ninfo}, version_key))
+  if (const pmix_info_t* version = find_info({info, ninfo}, version_key))
     mailbox().add_version(Version{version->value.data.uint64});
-  if (const pmix_info_t* cause = find({info, ninfo}, cause_key);
+  if (const pmix_info_t* cause = find_info({info, ninfo}, cause_key);
       cause != nullptr && cause->value.data.bo.size == sizeof(ToldCause)) {
     ToldCause told;
     std::memcpy(&told, cause->value.data.bo.bytes, sizeof told);
     mailbox().add_cause(told.process, told.cause);
   }
-  if (const pmix_info_t* advice = find({info, ninfo}, advice_key)) {
+  if (const pmix_info_t* advice = find_info({info, ninfo}, advice_key)) {
     const pmix_byte_object_t& said = advice->value.data.bo;
     std::vector<ByteCount> sizes(said.size / sizeof(ByteCount));
     std::memcpy(sizes.data(), said.bytes, sizes.size() * sizeof(ByteCount));

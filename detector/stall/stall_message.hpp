@@ -26,7 +26,7 @@ struct Whereabouts {
   Turn turn{};
   bool is_idle = false;                ///< in all that time, the library has not even looked for messages
   bool has_gone_back = false;          ///< local rollback: it, or another rank, has since the last commit
-  std::chrono::milliseconds polled{};  ///< time in which it has polled for messages and found none; 0: it does not poll
+  std::chrono::milliseconds polled{};  ///< time without a move in which it has polled for messages; 0: it does not poll
 
   bool operator==(const Whereabouts&) const = default;
 };

@@ -132,8 +132,7 @@ std::string describe_quiet(const Answers& answers, std::chrono::milliseconds qui
                              : fmt::format("{} {} in {}", name_ranks(who), verb(who, "is", "are"), name_of(call)));
   }
   std::ranges::rotate(parts, parts.begin() + (ranks.contains(MpiCall::none) ? 1 : 0));
-  return fmt::format("no rank has called mend or ended an MPI call for {}: {}", in_seconds(quiet),
-                     fmt::join(parts, ", "));
+  return fmt::format("mend has seen no progress in any rank for {}: {}", in_seconds(quiet), fmt::join(parts, ", "));
 }
 
 }  // namespace mend::detector

@@ -32,15 +32,15 @@ std::optional<LongestWait> find_longest_wait(const Answers& answers);
 /// the same call.
 std::string describe_stall(const Answers& answers, const ProcessSet& dead = {});
 
-/// Returns for how long nothing has moved: all ranks are in the body, and none has called mend, or begun or ended an
-/// MPI call. Returns nothing if a rank is elsewhere, or a process has not answered.
+/// Returns for how long no rank has moved (base/telemetry/activity.hpp), if all are in the body. Returns nothing if a
+/// rank is elsewhere, or a process has not answered.
 std::optional<std::chrono::milliseconds> find_quiet(const Answers& answers);
 
 /// Returns true if every rank is in a blocking MPI call.
 bool are_all_in_mpi(const Answers& answers);
 
-/// Returns "no rank has called mend or ended an MPI call for 60 s: ranks 0, 2 are in MPI_Recv, rank 1 computes". To be
-/// called if find_quiet returns a time.
+/// Returns "mend has seen no progress in any rank for 60 s: ranks 0, 2 are in MPI_Recv, rank 1 computes". To be called
+/// if find_quiet returns a time.
 std::string describe_quiet(const Answers& answers, std::chrono::milliseconds quiet);
 
 }  // namespace mend::detector

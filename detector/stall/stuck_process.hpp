@@ -15,7 +15,7 @@
 // process fewer. So the job ends or continues in every case.
 //
 // Under local rollback, ranks may wait for each other because one has rolled back since the last commit, and does not
-// repeat the same calls. Then all roll back. A rank that polls for messages, as with MPI_Test, waits too.
+// repeat the same calls. Then all roll back. A rank that polls, as with MPI_Test, and computes nothing waits too.
 
 #pragma once
 
@@ -31,8 +31,8 @@ namespace mend::detector {
 std::optional<ProcessId> find_stuck(const Answers& answers, std::chrono::milliseconds limit);
 
 /// Returns the process with the lowest rank if all ranks wait in vain since one has rolled back under local rollback:
-/// for `limit`, no rank has moved in its call, or found a message by polling, and none is in a recovery. `answers`: of
-/// all living processes. Pure.
+/// for `limit`, every rank has been in one call without a move, or has polled without completing a request, and none is
+/// in a recovery. `answers`: of all living processes. Pure.
 std::optional<ProcessId> find_wait_in_vain(const Answers& answers, std::chrono::milliseconds limit);
 
 /// Returns "rank 2 (process 5) is stuck in a recovery: nothing has moved for 15 s in the MPI library, where all others

@@ -15,9 +15,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-microseconds time_now() { return in_microseconds(Clock::now()); }
+microseconds microseconds_now() { return in_microseconds(Clock::now()); }
 
-microseconds age_of(microseconds then) { return std::max(time_now() - then, microseconds{0}); }
+microseconds age_of(microseconds then) { return std::max(microseconds_now() - then, microseconds{0}); }
 
 ProcessState own_state() {
   const board::Slot& mine = board::mine();
@@ -45,12 +45,12 @@ void write_on_board(ProcessId process, const ProcessState& state, std::uint32_t 
   slot->rank = state.rank ? state.rank->value : board::Slot::none;
   slot->epoch = state.epoch;
   slot->version = state.version;
-  slot->committed_at = state.since_commit ? (time_now() - *state.since_commit).count() : 0;
+  slot->committed_at = state.since_commit ? (microseconds_now() - *state.since_commit).count() : 0;
   slot->disk_version = state.disk_version;
   slot->store_bytes = state.store_bytes;
   slot->resident_bytes = state.resident_bytes;
   slot->disk = state.disk;
-  board::set_whereabouts(*slot, {state.place, time_now() - state.since_place, state.call});
+  board::set_whereabouts(*slot, {state.place, microseconds_now() - state.since_place, state.call});
   for (std::size_t i = 0; i < slot->machine.size(); ++i)
     slot->machine[i] = i < state.machine.size() && i + 1 < slot->machine.size() ? state.machine[i] : '\0';
   slot->answered = look;

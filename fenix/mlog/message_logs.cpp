@@ -29,7 +29,7 @@ constexpr int tag_of_exchange = least_reserved;
 /// Thrown when a failure was recovered from, but the interrupted call cannot continue.
 class RecoveredElsewhere : public std::exception {};
 
-void put(std::vector<std::uint64_t>& packet, const RegionLog::Counts& counts) {
+void put_counts(std::vector<std::uint64_t>& packet, const RegionLog::Counts& counts) {
   packet.push_back(counts.size());
   for (const auto& [channel, count] : counts) {
     const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(channel.tag));
@@ -298,9 +298,9 @@ void MessageLogs::exchange(Log& log, const std::vector<RegionLog::Position>& pos
   const auto packet_for = [&](int peer) {
     const RegionLog::Report report = log.regions.report_for(peer, position_of(peer));
     std::vector<std::uint64_t> packet{report.is_lost ? 1U : 0U};
-    put(packet, report.received);
-    put(packet, report.received_then);
-    put(packet, report.sent_then);
+    put_counts(packet, report.received);
+    put_counts(packet, report.received_then);
+    put_counts(packet, report.sent_then);
     return packet;
   };
   std::vector<RegionLog::Report> reports;

@@ -37,7 +37,7 @@ std::size_t most_log_bytes() {
   return most;
 }
 
-const char* text_of(replay::SenderLog::Difference::What what) {
+const char* difference_text(replay::SenderLog::Difference::What what) {
   using What = replay::SenderLog::Difference::What;
   switch (what) {
     case What::content: return "has another content";
@@ -440,7 +440,7 @@ void LocalRollback::check_sender_log() {
   give_up(fmt::format(
       "message {} to rank {} with tag {} {} when it is sent again: the program is not send-deterministic (random "
       "numbers without a seed, or times, as of MPI_Wtime, are usual causes)",
-      difference->number, difference->channel.peer, difference->channel.tag, text_of(difference->what)));
+      difference->number, difference->channel.peer, difference->channel.tag, difference_text(difference->what)));
 }
 
 void LocalRollback::note_gone_back(bool has_gone_back) {

@@ -47,9 +47,9 @@ std::optional<Event> Engine::perform(const recovery::CastBallot& cast) {
   reach("ballot.before");
   if (cast.proposal == Proposal::finish) job_status::votes_for_end(epoch_state_.epoch);
   const BallotResult result = epoch_state_.ballot->cast(cast.proposal, true);
-  if (result != BallotResult::carried) job_status::votes_for_end({});
+  if (result != BallotResult::accepted) job_status::votes_for_end({});
   if (result == BallotResult::confused) end_.fail(ExitCode::usage, epoch_state_.ballot->confusion());
-  return recovery::Ruled{result, reporter_.deaths().known()};
+  return recovery::BallotEnded{result, reporter_.deaths().known()};
 }
 
 std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds one_signal{300};
 /// Between two signals that mpirun passes on.
 constexpr std::chrono::milliseconds between_signals{1'000};
 
-void say(const char* sentence) { std::fprintf(stderr, "mend: %s\n", sentence); }
+void announce(const char* sentence) { std::fprintf(stderr, "mend: %s\n", sentence); }
 
 }  // namespace
 
@@ -27,9 +27,10 @@ void JobRequests::look(pid_t mpirun) {
   }
   if (!leave_at_ || now < *leave_at_) return;
   leave_at_.reset();
-  say(ask_to_leave(board::Leave::time_limit) ? "the time limit is near: the job is asked to leave at its next commit"
-                                             : "the time limit is near: processes of the job that come on this machine "
-                                               "are asked to leave at their next commit");
+  announce(ask_to_leave(board::Leave::time_limit)
+               ? "the time limit is near: the job is asked to leave at its next commit"
+               : "the time limit is near: processes of the job that come on this machine "
+                 "are asked to leave at their next commit");
 }
 
 bool JobRequests::heed(int signal) {
@@ -41,7 +42,7 @@ bool JobRequests::heed(int signal) {
   heeds_ = slots.empty() ? expected_.heeds_sigterm : std::ranges::any_of(slots, heeds);
   if (!heeds_) return false;
   ask_to_leave(board::Leave::signal_to_launcher);
-  say("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");
+  announce("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");
   return true;
 }
 

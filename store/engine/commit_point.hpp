@@ -3,10 +3,10 @@
 // Before it, the snapshots and parities of the new version are in their slots but have no effect; after a failure,
 // restores use the previous version. Then all ranks vote:
 //
-//   exchange --> vote --carried--> publish_commit(): restores see the new version
-//                     \-refused--> refuse_commit(): the previous version stays the newest, on all ranks
+//   exchange --> vote --accepted--> publish_commit(): restores see the new version
+//                     \-rejected--> refuse_commit(): the previous version stays the newest, on all ranks
 //
-// A rank that dies between the vote and its publication does no harm: the others have carried the same vote, and report
+// A rank that dies between the vote and its publication does no harm: the others know the same result, and report
 // the version to a newcomer when the newcomer is restored.
 
 #pragma once
@@ -29,11 +29,11 @@ struct CommitUnderWay {
   bool is_requested = false;         ///< from outside: it goes to disk, if there is one, and is waited for
 };
 
-/// Completes the exchange of a commit, and votes on it. Returns if the commit is carried. Collective. Throws as
-/// refuse_commit if it is refused, and ProcessFailure.
+/// Completes the exchange of a commit, and votes on it. Returns if the commit is accepted. Collective. Throws
+/// as refuse_commit if it is rejected, and ProcessFailure.
 void vote_on_commit(const CommitUnderWay& commit, const EpochRanks& ranks);
 
-/// Publishes the version of a commit that was carried: from now on restores use it. Frees the versions that it
+/// Publishes the version of a commit that was accepted: from now on restores use it. Frees the versions that it
 /// supersedes. Local; on all ranks.
 void publish_commit(const CommitUnderWay& commit, const EpochRanks& ranks, MemberGroups& groups,
                     KnownVersions& versions);

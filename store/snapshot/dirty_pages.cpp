@@ -129,7 +129,7 @@ class Kernel {
   std::map<std::uintptr_t, std::uintptr_t> watched_;  // begin and end
 };
 
-std::span<const std::byte> whole_pages(std::span<const std::byte> memory) {
+std::span<const std::byte> pages_within(std::span<const std::byte> memory) {
   const ByteCount page = Kernel::instance().page();
   const std::uintptr_t begin = (address_of(memory.data()) + page - 1) / page * page;
   const std::uintptr_t end = (address_of(memory.data()) + memory.size()) / page * page;
@@ -165,7 +165,7 @@ std::unique_ptr<DirtyPages> DirtyPages::begin(std::span<const std::byte> memory)
   return watch->is_registered_ && watch->take() ? std::move(watch) : nullptr;
 }
 
-DirtyPages::DirtyPages(std::span<const std::byte> memory) : memory_(memory), pages_(whole_pages(memory)) {
+DirtyPages::DirtyPages(std::span<const std::byte> memory) : memory_(memory), pages_(pages_within(memory)) {
   is_registered_ = !pages_.empty() && is_private(pages_) && Kernel::instance().add(pages_);
 }
 

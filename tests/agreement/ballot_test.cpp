@@ -80,7 +80,7 @@ BallotResult expected(const std::vector<Vote>& votes, bool somebody_died) {
     if (vote.proposal != votes.front().proposal) return BallotResult::confused;
   }
   const bool all_in_favour = std::all_of(votes.begin(), votes.end(), [](Vote vote) { return vote.in_favour; });
-  return all_in_favour ? BallotResult::carried : BallotResult::rejected;
+  return all_in_favour ? BallotResult::accepted : BallotResult::rejected;
 }
 
 void check_all(std::vector<Vote>& votes, std::size_t count) {
@@ -115,7 +115,7 @@ TEST(Ballot, once_interrupted_repeats_it_and_asks_nobody_any_more) {
   for (Proposal last : {Proposal::recover, Proposal::abandon}) {
     Meeting meeting;
     Ballot ballot = ballot_in(meeting);
-    EXPECT_EQ(ballot.cast(Proposal::commit, true), BallotResult::carried);
+    EXPECT_EQ(ballot.cast(Proposal::commit, true), BallotResult::accepted);
     const BallotResult end = ballot.cast(last, true);
     EXPECT_EQ(end, last == Proposal::recover ? BallotResult::recover : BallotResult::abandon);
     EXPECT_EQ(ballot.cast(Proposal::commit, true), end);
@@ -169,7 +169,7 @@ TEST(Vote, tells_ranks_that_lost_each_other_who_of_them_is_where) {
       "these in the same order";
   try {
     ballot.vote(Proposal::commit, true);
-    FAIL() << "carried though another proposed something else";
+    FAIL() << "accepted though another proposed something else";
   } catch (const OrderError& error) {
     EXPECT_EQ(error.what(), sentence);
   }

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "detector/wire.hpp"
+#include "tests/detector/ring_times.hpp"
 #include "tests/support/fuzz.hpp"
 
 #include <gmock/gmock.h>
@@ -19,8 +20,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Kind = Message::Kind;
 
-constexpr Timing timing{100ms, 1s};
-constexpr Time start = 10s;
 const std::vector<NodeId> nodes{{0}, {0}, {1}, {1}, {2}, {2}};
 
 class DetectorTest : public testing::Test {

@@ -3,6 +3,7 @@
 #include "detector/ring.hpp"
 
 #include "base/error.hpp"
+#include "tests/detector/ring_times.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr Timing timing{100ms, 1s};
-constexpr Time start = 10s;
 
 class RingTest : public testing::Test {
  protected:

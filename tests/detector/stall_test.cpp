@@ -3,6 +3,8 @@
 #include "detector/stall/stall_watch.hpp"
 
 #include "base/error.hpp"
+#include "tests/detector/stall_answers.hpp"
+#include "tests/detector/written.hpp"
 #include "tests/support/fuzz.hpp"
 
 #include <gmock/gmock.h>
@@ -21,15 +23,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
-using Kind = StallMessage::Kind;
+using StallKind = StallMessage::Kind;
 
 Whereabouts at(Place place, int rank, std::chrono::milliseconds waited = 10s) { return {place, Rank{rank}, waited, 1}; }
-
-Answers answers(const std::vector<std::optional<Whereabouts>>& all) {
-  Answers made;
-  for (std::uint32_t i = 0; i < all.size(); ++i) made[{i}] = all[i];
-  return made;
-}
 
 const Whereabouts spare{Place::spare, std::nullopt, 1h, 1};
 
@@ -99,28 +95,22 @@ TEST(AQuietJob, is_one_in_which_no_rank_moves_and_none_waits_in_mend) {
 TEST(AQuietJob, is_told_with_the_calls_in_which_ranks_are) {
   EXPECT_EQ(
       describe_quiet(answers({in_call(MpiCall::recv, 0), at(Place::none, 1), in_call(MpiCall::recv, 2), spare}), 60s),
-      "no rank has called mend or ended an MPI call for 60 s: ranks 0, 2 are in MPI_Recv, rank 1 computes");
+      "mend has seen no progress in any rank for 60 s: ranks 0, 2 are in MPI_Recv, rank 1 computes");
   EXPECT_EQ(describe_quiet(answers({in_call(MpiCall::barrier, 0), in_call(MpiCall::wait, 1)}), 1500ms),
-            "no rank has called mend or ended an MPI call for 1.5 s: rank 1 is in MPI_Wait, rank 0 is in MPI_Barrier");
+            "mend has seen no progress in any rank for 1.5 s: rank 1 is in MPI_Wait, rank 0 is in MPI_Barrier");
 }
 
 // --- the wire --------------------------------------------------------------------------------------------------
 
-std::vector<std::byte> written(const StallMessage& message) {
-  std::vector<std::byte> bytes;
-  write(message, bytes);
-  return bytes;
-}
-
 TEST(StallWire, brings_every_message_back) {
   for (const StallMessage& message :
-       {StallMessage{}, StallMessage{Kind::question, 7, {}}, StallMessage{Kind::answer, 7, at(Place::commit, 3)},
-        StallMessage{Kind::answer, 0xffffffff, spare},
-        StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, last_mpi_call}},
-        StallMessage{Kind::answer, 7, {Place::commit, Rank{3}, 10s, 1, MpiCall::none, 9s, Turn{3, 5}, true}},
-        StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, MpiCall::recv, 9s, Turn{3, 5}, false, true}},
-        StallMessage{Kind::answer, 7, {Place::none, Rank{3}, 10s, 1, MpiCall::none, 0s, Turn{}, false, true, 9s}},
-        StallMessage{Kind::leave, 0, {}}, StallMessage{Kind::go_back, 0, {}}}) {
+       {StallMessage{}, StallMessage{StallKind::question, 7, {}},
+        StallMessage{StallKind::answer, 7, at(Place::commit, 3)}, StallMessage{StallKind::answer, 0xffffffff, spare},
+        StallMessage{StallKind::answer, 7, {Place::none, Rank{3}, 10s, 1, last_mpi_call}},
+        StallMessage{StallKind::answer, 7, {Place::commit, Rank{3}, 10s, 1, MpiCall::none, 9s, Turn{3, 5}, true}},
+        StallMessage{StallKind::answer, 7, {Place::none, Rank{3}, 10s, 1, MpiCall::recv, 9s, Turn{3, 5}, false, true}},
+        StallMessage{StallKind::answer, 7, {Place::none, Rank{3}, 10s, 1, MpiCall::none, 0s, Turn{}, false, true, 9s}},
+        StallMessage{StallKind::leave, 0, {}}, StallMessage{StallKind::go_back, 0, {}}}) {
     EXPECT_EQ(read_stall_message(written(message)), message);
     EXPECT_TRUE(is_about_stalls(written(message)));
   }
@@ -129,7 +119,7 @@ TEST(StallWire, brings_every_message_back) {
 TEST(StallWire, reads_any_bytes_or_refuses_them) {
   support::expect_read_or_refused<EnvironmentError>(
       [](support::Fuzzer& fuzzer) {
-        return fuzzer.change(written({Kind::answer, 7, at(Place::commit, 3)}));
+        return fuzzer.change(written(StallMessage{StallKind::answer, 7, at(Place::commit, 3)}));
       },
       [](const std::vector<std::byte>& bytes) {
         EXPECT_EQ(written(read_stall_message(bytes)), bytes) << "what is read is what was written";
@@ -335,7 +325,7 @@ TEST_F(StallJob, tells_of_one_in_which_nothing_moves_and_again_when_that_has_dou
   EXPECT_THAT(said_, IsEmpty());
   EXPECT_EQ(messages_, 0);
   run(10s);
-  EXPECT_THAT(said_, ElementsAre(StartsWith("0: no rank has called mend or ended an MPI call for 6")));
+  EXPECT_THAT(said_, ElementsAre(StartsWith("0: mend has seen no progress in any rank for 6")));
   run(45s);
   EXPECT_EQ(said_.size(), 1U);
   run(30s);
@@ -361,8 +351,7 @@ TEST_F(StallJob, ends_when_all_are_in_MPI_calls_for_longer_than_the_limit) {
   EXPECT_EQ(living().size(), 3U);
   run(7s);
   ASSERT_EQ(end_sentences_.size(), 1U);
-  EXPECT_THAT(end_sentences_.front(),
-              HasSubstr("30 s (--mend-stall-limit): no rank has called mend or ended an MPI call"));
+  EXPECT_THAT(end_sentences_.front(), HasSubstr("30 s (--mend-stall-limit): mend has seen no progress in any rank"));
   EXPECT_THAT(living(), IsEmpty());
 }
 

@@ -3,6 +3,7 @@
 #include "detector/status/status_message.hpp"
 
 #include "base/error.hpp"
+#include "tests/detector/written.hpp"
 #include "tests/support/fuzz.hpp"
 
 #include <gtest/gtest.h>
@@ -12,21 +13,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<std::byte> written(const StatusMessage& message) {
-  std::vector<std::byte> bytes;
-  write(message, bytes);
-  return bytes;
-}
-
 StatusMessage answer() {
   return {7, ProcessState{4711, Rank{3}, 2, 9, 5ms, 8, 1 << 20, 1 << 24, DiskUse::given_up, Place::commit, 3us,
                           MpiCall::none, "n1"}};
 }
 
 TEST(StatusWire, brings_every_message_back) {
-  const StatusMessage spare{0xffffffff, ProcessState{1, std::nullopt, 0, 0, std::nullopt, 0, 0, 0, DiskUse::none,
-                                                     Place::spare, 1h, last_mpi_call, std::string(63, 'n')}};
-  for (const StatusMessage& message : {StatusMessage{7, std::nullopt}, answer(), spare}) {
+  const StatusMessage of_spare{0xffffffff, ProcessState{1, std::nullopt, 0, 0, std::nullopt, 0, 0, 0, DiskUse::none,
+                                                        Place::spare, 1h, last_mpi_call, std::string(63, 'n')}};
+  for (const StatusMessage& message : {StatusMessage{7, std::nullopt}, answer(), of_spare}) {
     EXPECT_EQ(read_status_message(written(message)), message);
     EXPECT_TRUE(is_about_status(written(message)));
   }

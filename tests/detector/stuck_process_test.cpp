@@ -2,6 +2,8 @@
 
 #include "detector/stall/stuck_process.hpp"
 
+#include "tests/detector/stall_answers.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,14 +34,8 @@ Whereabouts computing(Place place, Turn turn) { return {place, Rank{0}, 1h, 1, M
 
 Whereabouts parked(Turn turn) { return {Place::spare, std::nullopt, 1h, 1, MpiCall::none, 0ms, turn}; }
 
-Answers answers_of(const std::vector<std::optional<Whereabouts>>& all) {
-  Answers answers;
-  for (std::uint32_t i = 0; i < all.size(); ++i) answers[{i}] = all[i];
-  return answers;
-}
-
 std::optional<ProcessId> stuck_of(const std::vector<std::optional<Whereabouts>>& all) {
-  return find_stuck(answers_of(all), limit);
+  return find_stuck(answers(all), limit);
 }
 
 TEST(AStuckProcess, is_one_that_waits_for_a_result_that_the_others_have) {
@@ -127,7 +123,7 @@ Whereabouts with_rank(Whereabouts where, int rank, bool has_gone_back) {
 }
 
 std::optional<ProcessId> told_to_go_back(const std::vector<std::optional<Whereabouts>>& all) {
-  return find_wait_in_vain(answers_of(all), limit);
+  return find_wait_in_vain(answers(all), limit);
 }
 
 TEST(AWaitInVain, is_told_to_the_lowest_rank_when_a_rank_has_gone_back_and_all_wait) {

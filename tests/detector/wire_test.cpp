@@ -1,6 +1,7 @@
 #include "detector/wire.hpp"
 
 #include "base/error.hpp"
+#include "tests/detector/written.hpp"
 #include "tests/support/fuzz.hpp"
 #include "transport/control/control_network.hpp"
 
@@ -10,12 +11,6 @@
 
 namespace mend::detector {
 namespace {
-
-std::vector<std::byte> written(const Message& message) {
-  std::vector<std::byte> bytes;
-  write(message, bytes);
-  return bytes;
-}
 
 Message deaths() { return {Message::Kind::deaths, {7}, {3}, ProcessSet{{1}, {4}, {5}, {4'000'000'000}}}; }
 
@@ -50,7 +45,7 @@ TEST(DetectorWire, refuses_bytes_that_are_no_message) {
   EXPECT_THROW(read(with(1, 1)), EnvironmentError) << "a new observer with deaths";
   EXPECT_THROW(read(with(12, 9)), EnvironmentError) << "a run that ends before it begins";
   EXPECT_THROW(read(with(20, 2)), EnvironmentError) << "two runs that are one";
-  std::vector<std::byte> longer = written({});
+  std::vector<std::byte> longer = written(Message{});
   longer.push_back(std::byte{0});
   EXPECT_THROW(read(longer), EnvironmentError);
 }

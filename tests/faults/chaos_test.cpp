@@ -1,7 +1,7 @@
 // Ranks and spares are killed from outside at random times, job after job, for 90 seconds or MEND_SOAK_SECONDS. In
 // contrast to the fault matrix, this is not systematic.
 
-#include "tests/support/job.hpp"
+#include "tests/faults/app.hpp"
 #include "tests/support/process_tree.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int ranks = 4;
 constexpr int most_kills = 8;
 
 /// A job of a solver, and its result.
@@ -50,7 +49,7 @@ class Solver {
     const auto result = scratch.path() / "result.json";
     auto command = command_;
     command.insert(command.end(), {"--result", result.string()});
-    support::Job job = support::mend_run(ranks, spares_, command);
+    support::Job job = support::mend_run(faults::ranks, spares_, command);
     job.deadline = std::chrono::seconds(180);
     job.on_output = on_output;
     const auto end = support::run_job(job);

@@ -12,9 +12,6 @@
 
 namespace {
 
-constexpr int ranks = 4;
-constexpr int spares = 24;
-
 struct Count {
   long agreements = 0;
   long recoveries = 0;
@@ -33,6 +30,8 @@ Count count_of(const support::JobEnd& end) {
 }
 
 TEST(Soak, agrees_while_processes_die_and_spares_step_in) {
+  constexpr int ranks = 4;
+  constexpr int spares = 24;
   const auto deadline = std::chrono::steady_clock::now() + support::soak_time();
   const char* first = std::getenv("MEND_SEED");
   Count total;

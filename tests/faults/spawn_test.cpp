@@ -28,10 +28,10 @@ class Spawning : public testing::TestWithParam<Case> {};
 
 TEST_P(Spawning, ends_with_the_undisturbed_result) { expect_survived(faults::stencil_that("spawn"), GetParam().kills); }
 
-std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
-INSTANTIATE_TEST_SUITE_P(Replacements, Spawning, ValuesIn(faults::replacements_are_started()), name_of);
-INSTANTIATE_TEST_SUITE_P(SurvivorDies, Spawning, ValuesIn(faults::a_survivor_dies_while_one_is_started()), name_of);
-INSTANTIATE_TEST_SUITE_P(NewcomerDies, Spawning, ValuesIn(faults::the_one_started_dies()), name_of);
+std::string case_name(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Replacements, Spawning, ValuesIn(faults::replacements_are_started()), case_name);
+INSTANTIATE_TEST_SUITE_P(SurvivorDies, Spawning, ValuesIn(faults::a_survivor_dies_while_one_is_started()), case_name);
+INSTANTIATE_TEST_SUITE_P(NewcomerDies, Spawning, ValuesIn(faults::the_one_started_dies()), case_name);
 
 TEST(SpawnRung, is_climbed_fifty_times) {
   App app = faults::stencil_that("spawn");

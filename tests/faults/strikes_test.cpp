@@ -5,7 +5,7 @@
 // MEND_STRIKES=n    runs n jobs instead
 // MEND_SEED=n       the seed of the first job: with MEND_STRIKES, runs a part of the 500, or repeats one of them
 
-#include "tests/support/job.hpp"
+#include "tests/faults/app.hpp"
 #include "tests/support/process_tree.hpp"
 #include "tests/support/long_tests.hpp"
 
@@ -31,8 +31,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr int ranks = 4;
-constexpr int spares = 2;
 /// From the signal on: a second until a hanging process is declared dead, a new launch, and the job itself.
 constexpr Seconds longest{10};
 
@@ -42,7 +40,7 @@ const std::vector<std::string>& program() {
 }
 
 support::JobEnd run_stencil() {
-  support::Job job = support::mend_run(ranks, spares, program());
+  support::Job job = support::mend_run(faults::ranks, faults::spares, program());
   job.command.insert(std::find(job.command.begin(), job.command.end(), "--"), {"--end-limit", "2"});
   return support::run_job(job);
 }

@@ -1,6 +1,6 @@
 // Programs for Fenix, as they are, on mend: with real deaths at every place where they differ.
 
-#include "tests/support/subject_job.hpp"
+#include "tests/fenix/fenix_job.hpp"
 
 #include <fmt/format.h>
 
@@ -15,12 +15,11 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-constexpr int ranks = 4;
-
-JobEnd play_fenix(const char* program, int spares, const std::string& deaths, std::vector<std::string> arguments = {}) {
-  arguments.insert(arguments.begin(), program);
+/// The same for a program in which processes die (die.h): `deaths` is the value of --die, or empty if nobody dies.
+JobEnd play_with_deaths(const char* program, int spares, const std::string& deaths,
+                        std::vector<std::string> arguments = {}) {
   if (!deaths.empty()) arguments.push_back("--die=" + deaths);
-  return support::run_job(support::mend_run(ranks, spares, arguments));
+  return play_fenix(program, spares, arguments);
 }
 
 /// What is said on standard error, but for the summary of a job's recoveries.
@@ -51,7 +50,7 @@ void expect_right(const JobEnd& end) {
 }
 
 JobEnd jump(const std::string& deaths, int spares = 2) {
-  return play_fenix(MEND_FENIX_JUMP, spares, deaths, {std::to_string(spares)});
+  return play_with_deaths(MEND_FENIX_JUMP, spares, deaths, {std::to_string(spares)});
 }
 
 TEST(FenixJump, without_a_failure_nobody_recovers) {
@@ -115,7 +114,7 @@ TEST(FenixJump, plain_mpirun_does_as_mend_run_does) {
 }
 
 TEST(FenixJump, tells_how_long_it_took_to_restore) {
-  const auto end = play_fenix(MEND_FENIX_JUMP, 1, "computing:7:1:1", {"1", "--mend-log=info"});
+  const auto end = play_with_deaths(MEND_FENIX_JUMP, 1, "computing:7:1:1", {"1", "--mend-log=info"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(end.errors,
               AllOf(HasSubstr("epoch 1: rank 1: process 1 died"), testing::ContainsRegex("restore [0-9.]+ ms")));
@@ -149,7 +148,7 @@ TEST(FenixJump, with_too_few_spares_left_all_ranks_begin_anew) {
 }
 
 TEST(FenixJump, without_a_spare_left_the_job_ends_in_one_sentence_where_the_user_wants_that) {
-  const auto end = play_fenix(MEND_FENIX_JUMP, 0, "computing:7:1:0", {"0", "--mend-on-failure=spare"});
+  const auto end = play_with_deaths(MEND_FENIX_JUMP, 0, "computing:7:1:0", {"0", "--mend-on-failure=spare"});
   expect_end(end, 3, "rank 1 .process 1. died and no spare is left");
 }
 
@@ -164,8 +163,8 @@ void expect_total(const JobEnd& end) {
 
 class FenixInPlace : public testing::TestWithParam<const char*> {};
 
-TEST_P(FenixInPlace, with_errors_returned) { expect_total(play_fenix(MEND_FENIX_RETURN, 2, GetParam(), {"2"})); }
-TEST_P(FenixInPlace, with_exceptions) { expect_total(play_fenix(MEND_FENIX_THROW, 2, GetParam(), {"2"})); }
+TEST_P(FenixInPlace, with_errors_returned) { expect_total(play_with_deaths(MEND_FENIX_RETURN, 2, GetParam(), {"2"})); }
+TEST_P(FenixInPlace, with_exceptions) { expect_total(play_with_deaths(MEND_FENIX_THROW, 2, GetParam(), {"2"})); }
 
 INSTANTIATE_TEST_SUITE_P(Deaths, FenixInPlace,
                          testing::Values("", "computing:7:1:2", "stored:5:0:2", "finishing:20:2:2",
@@ -175,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Deaths, FenixInPlace,
 
 TEST(FenixInPlace, callbacks_are_called_on_survivors) {
   for (const char* program : {MEND_FENIX_RETURN, MEND_FENIX_THROW}) {
-    const auto end = play_fenix(program, 1, "computing:7:1:1", {"1"});
+    const auto end = play_with_deaths(program, 1, "computing:7:1:1", {"1"});
     expect_total(end);
     EXPECT_THAT(said(end), ElementsAre(HasSubstr("role 2, 1 callbacks"), HasSubstr("role 1, 0 callbacks"),
                                        HasSubstr("role 2, 1 callbacks"), HasSubstr("role 2, 1 callbacks")));
@@ -187,7 +186,7 @@ TEST(FenixInPlace, callbacks_are_called_on_survivors) {
 class FenixDerived : public testing::TestWithParam<const char*> {};
 
 TEST_P(FenixDerived, nobody_stays_blocked_in_another_communicator) {
-  expect_total(play_fenix(MEND_FENIX_DERIVED, 2, GetParam(), {"2"}));
+  expect_total(play_with_deaths(MEND_FENIX_DERIVED, 2, GetParam(), {"2"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Deaths, FenixDerived,
@@ -198,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(Deaths, FenixDerived,
 
 /// Ranks use what they had of the epoch before once more, which must not count as a failure of this one.
 TEST(FenixOutdated, what_is_left_of_an_epoch_begins_no_recovery) {
-  const auto end = play_fenix(MEND_FENIX_DERIVED, 2, "before_row:7:2:2", {"2"});
+  const auto end = play_with_deaths(MEND_FENIX_DERIVED, 2, "before_row:7:2:2", {"2"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(end.errors, HasSubstr(" 1 recovery: 1 process died, 1 rank was taken over"));
 }
@@ -206,7 +205,7 @@ TEST(FenixOutdated, what_is_left_of_an_epoch_begins_no_recovery) {
 // --- data, roles and questions -------------------------------------------------------------------------------------
 
 TEST(FenixData, every_function_does_what_it_says) {
-  const auto end = play_fenix(MEND_FENIX_DATA, 2, "half:0:2:2");
+  const auto end = play_with_deaths(MEND_FENIX_DATA, 2, "half:0:2:2");
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), SizeIs(ranks));
   EXPECT_THAT(said(end), Each(EndsWith(": 0 checks failed"))) << end.errors;
@@ -216,7 +215,7 @@ TEST(FenixData, every_function_does_what_it_says) {
 
 /// Rank `dead` of the program dies after its second commit. What the ranks say, after "rank R: role R, ".
 std::vector<std::string> restored(const std::string& which, int dead) {
-  const auto end = play_fenix(MEND_FENIX_RESTORE, 1, fmt::format("committed:0:{}:1", dead), {which, "1"});
+  const auto end = play_with_deaths(MEND_FENIX_RESTORE, 1, fmt::format("committed:0:{}:1", dead), {which, "1"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(own_complaints(end), testing::IsEmpty());
   std::vector<std::string> results;
@@ -246,7 +245,7 @@ TEST(FenixRestore, fills_a_member_that_the_recovered_rank_has_created_before) {
 // --- mistakes ----------------------------------------------------------------------------------------------------
 
 JobEnd mistake(const std::string& which, int spares = 0) {
-  return play_fenix(MEND_FENIX_MISTAKES, spares, "", {which, std::to_string(spares)});
+  return play_with_deaths(MEND_FENIX_MISTAKES, spares, "", {which, std::to_string(spares)});
 }
 
 TEST(FenixMistakes, an_error_that_is_no_failure_ends_the_job) {
@@ -285,7 +284,7 @@ TEST(FenixMistakes, an_init_of_not_all_processes_ends_the_job) {
 }
 
 TEST(FenixMistakes, too_many_spares_are_refused) {
-  const auto end = play_fenix(MEND_FENIX_MISTAKES, 0, "", {"spares", "4"});
+  const auto end = play_with_deaths(MEND_FENIX_MISTAKES, 0, "", {"spares", "4"});
   expect_end(end, 2, "4 spares of 4 processes: nobody is left to work");
 }
 
@@ -313,7 +312,7 @@ TEST(FenixMistakes, a_rank_that_crashes_after_finalize_fails_the_job) {
 }
 
 TEST(FenixMistakes, other_spares_than_were_launched_are_what_counts) {
-  const auto end = play_fenix(MEND_FENIX_MISTAKES, 1, "", {"spawn", "2"});  // of 5 processes
+  const auto end = play_with_deaths(MEND_FENIX_MISTAKES, 1, "", {"spawn", "2"});  // of 5 processes
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), SizeIs(3));
   EXPECT_THAT(own_complaints(end), testing::Contains(HasSubstr("launched with --spares 1, but Fenix_Init asks for 2")));

@@ -1,8 +1,8 @@
 // Programs for Fenix as of 2026 on mend: the functions that 1.0 does not have, and what LAMMPS's package calls, with
 // real deaths.
 
+#include "tests/fenix/fenix_job.hpp"
 #include "tests/fenix/snapshot/lost_data.hpp"
-#include "tests/support/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
@@ -17,13 +17,6 @@ using support::JobEnd;
 using testing::Each;
 using testing::EndsWith;
 using testing::SizeIs;
-
-constexpr int ranks = 4;
-
-JobEnd play_fenix(const char* program, int spares, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), program);
-  return support::run_job(support::mend_run(ranks, spares, arguments));
-}
 
 void expect_no_check_failed(const JobEnd& end, std::size_t ranks_left) {
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -1,5 +1,6 @@
 // Checkpoints on disk, written by jobs of real processes, some of which die; and jobs that continue from them.
 
+#include "tests/framework/place_name.hpp"
 #include "tests/support/subject_job.hpp"
 
 #include <fcntl.h>
@@ -55,7 +56,7 @@ std::string hash_said(const support::JobEnd& end, int ranks) {
   return hash;
 }
 
-const std::string& undisturbed(int steps) {
+const std::string& undisturbed_hash(int steps) {
   static std::map<int, std::string> hashes;
   auto& hash = hashes[steps];
   if (hash.empty()) hash = hash_said(play(fmt::format("evolves_a_table:{}", steps), 2, 0), 2);
@@ -96,7 +97,7 @@ TEST_F(Disk, that_one_rank_waits_for_while_others_do_something_else_is_told_of) 
 
 TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) {
   const auto first = evolve(fmt::format("{}", first_steps), 4, 0);
-  EXPECT_EQ(hash_said(first, 4), undisturbed(first_steps));
+  EXPECT_EQ(hash_said(first, 4), undisturbed_hash(first_steps));
   EXPECT_THAT(versions(), SizeIs(2));
   EXPECT_THAT(first.errors, testing::ContainsRegex("note: version [0-9]+ is on disk, in " + folder().string()));
   const auto copy = scratch_.path() / "copy";
@@ -105,7 +106,7 @@ TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) 
     std::filesystem::remove_all(folder());
     std::filesystem::copy(copy, folder(), std::filesystem::copy_options::recursive);
     const auto end = evolve(fmt::format("{}", all_steps), ranks, 0);
-    EXPECT_EQ(hash_said(end, ranks), undisturbed(all_steps));
+    EXPECT_EQ(hash_said(end, ranks), undisturbed_hash(all_steps));
     EXPECT_THAT(said(end), Each(HasSubstr("from disk")));
     EXPECT_THAT(support::complaints(end), IsEmpty());
     EXPECT_THAT(end.errors, testing::ContainsRegex("note: continues from version [0-9]+ in " + folder().string() +
@@ -113,22 +114,15 @@ TEST_F(Disk, lets_a_job_go_on_where_another_has_ended_with_any_number_of_ranks) 
   }
 }
 
-std::string place_name(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '.' || c == '@'; }, '_');
-  return name;
-}
-
 class DiskDeaths : public Disk, public testing::WithParamInterface<std::string> {};
 
 TEST_P(DiskDeaths, cost_no_version_that_was_complete_and_leave_none_that_is_not) {
   // A process dies while a version is being written to disk, and a spare takes over.
-  EXPECT_EQ(hash_said(evolve(fmt::format("{};{}", first_steps, GetParam()), 3, 1), 3), undisturbed(first_steps));
+  EXPECT_EQ(hash_said(evolve(fmt::format("{};{}", first_steps, GetParam()), 3, 1), 3), undisturbed_hash(first_steps));
   EXPECT_THAT(versions(), SizeIs(testing::Ge(1U)));
   // The version on disk is complete enough for a new job.
   const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
-  EXPECT_EQ(hash_said(end, 2), undisturbed(all_steps));
+  EXPECT_EQ(hash_said(end, 2), undisturbed_hash(all_steps));
   EXPECT_THAT(said(end), Each(HasSubstr("from disk")));
   EXPECT_THAT(support::complaints(end), IsEmpty());
 }
@@ -140,7 +134,7 @@ TEST_P(DiskDeaths, without_a_spare_end_the_job_and_a_new_one_goes_on) {
       end, 3,
       "died and no spare is left: .*; version [0-9]+ is on disk: start again with --mend-disk=" + folder().string());
   const auto next = evolve(fmt::format("{}", all_steps), 2, 0);
-  EXPECT_EQ(hash_said(next, 2), undisturbed(all_steps));
+  EXPECT_EQ(hash_said(next, 2), undisturbed_hash(all_steps));
   EXPECT_THAT(said(next), Each(HasSubstr("from disk")));
   EXPECT_THAT(support::complaints(next), IsEmpty());
 }
@@ -148,7 +142,7 @@ TEST_P(DiskDeaths, without_a_spare_end_the_job_and_a_new_one_goes_on) {
 INSTANTIATE_TEST_SUITE_P(Places, DiskDeaths,
                          testing::Values("1@disk.begin", "1@disk.write", "0@disk.write", "2@disk.rename",
                                          "0@disk.index", "0@disk.manifest", "0@disk.clean"),
-                         place_name);
+                         place_name<std::string>);
 
 TEST_F(Disk, gets_what_is_left_when_the_job_must_end) {
   for (const auto& [deaths, newest] : {std::pair{"1@commit.publish+9", 10}, std::pair{"0@commit.exchange+9", 9}}) {
@@ -160,7 +154,7 @@ TEST_F(Disk, gets_what_is_left_when_the_job_must_end) {
         fmt::format("died and no spare is left: .*; version {} is on disk: start again with --mend-disk=", newest));
     EXPECT_THAT(versions(), SizeIs(1));
     const auto next = evolve(fmt::format("{}", all_steps), 3, 0);
-    EXPECT_EQ(hash_said(next, 3), undisturbed(all_steps));
+    EXPECT_EQ(hash_said(next, 3), undisturbed_hash(all_steps));
     EXPECT_THAT(said(next), Each(HasSubstr("from disk")));
   }
 }
@@ -180,7 +174,7 @@ TEST_F(Disk, gets_what_is_left_though_another_dies_meanwhile) {
 TEST_F(Disk, is_where_a_job_goes_on_that_has_died_as_a_whole) {
   hash_said(evolve("8", 2, 0), 2);
   const auto end = evolve(fmt::format("{};1@disk.read", first_steps), 2, 1);
-  EXPECT_EQ(hash_said(end, 2), undisturbed(first_steps));
+  EXPECT_EQ(hash_said(end, 2), undisturbed_hash(first_steps));
   EXPECT_THAT(said(end), Each(HasSubstr("in epoch 1 from disk")));
 }
 
@@ -216,7 +210,7 @@ TEST_F(Disk, refuses_what_is_torn_in_a_sentence_and_takes_the_version_before) {
   const auto newest = versions().front();
   std::filesystem::resize_file(newest / "rank-00001.h5", 1000);
   const auto end = evolve(fmt::format("{}", all_steps), 2, 0);
-  EXPECT_EQ(hash_said(end, 2), undisturbed(all_steps));
+  EXPECT_EQ(hash_said(end, 2), undisturbed_hash(all_steps));
   EXPECT_THAT(support::complaints(end),
               ElementsAre(ContainsRegex("version [0-9]+ on disk cannot be used: .*rank-00001.h5 is incomplete")));
 }
@@ -235,7 +229,7 @@ TEST_F(Disk, that_fails_on_the_way_is_told_of_once_and_done_without) {
   support::Job job = support::mend_run(3, 0, {MEND_SUBJECT, "loses_its_disk", option(2)});
   job.environment["MEND_TEST_FOLDER"] = folder().string();
   const auto end = support::run_job(job);
-  EXPECT_EQ(hash_said(end, 3), undisturbed(20));
+  EXPECT_EQ(hash_said(end, 3), undisturbed_hash(20));
   EXPECT_THAT(support::complaints(end),
               ElementsAre(ContainsRegex(
                   "no more checkpoints are written to disk, and the job goes on without them: .*Not a directory")));
@@ -246,7 +240,7 @@ TEST_F(Disk, that_is_full_is_left_without_what_was_begun) {
   if (::mount("none", folder().c_str(), "tmpfs", 0, "size=100k") != 0)
     GTEST_SKIP() << "only root can mount a small disk";
   const auto end = play("evolves_a_table:20", 3, 0, {option(2)});
-  EXPECT_EQ(hash_said(end, 3), undisturbed(20));
+  EXPECT_EQ(hash_said(end, 3), undisturbed_hash(20));
   EXPECT_THAT(support::complaints(end), ElementsAre(HasSubstr("no more checkpoints are written to disk")));
   for (const auto& version : std::filesystem::directory_iterator(folder())) {
     if (version.is_directory()) {

@@ -1,10 +1,9 @@
 // Jobs that continue with fewer ranks: ranks are renumbered without those given up, or those are left blank.
 
+#include "tests/framework/place_name.hpp"
 #include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace {
 
@@ -99,11 +98,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPoint, ShrinkAtPoint,
                                          "recovery.settle", "recovery.shrink", "recovery.shrunk", "recovery.plan",
                                          "recovery.split", "recovery.split_store", "recovery.confirm", "recovery.done",
                                          "commit.pack", "commit.exchange", "commit.vote", "commit.publish"),
-                         [](const auto& instance) {
-                           std::string name = instance.param;
-                           std::replace(name.begin(), name.end(), '.', '_');
-                           return name;
-                         });
+                         place_name<std::string>);
 
 TEST(Transaction, after_ranks_were_given_up_goes_back_to_where_it_began) {
   for (const char* ladder : {"shrink", "blank"}) {

@@ -53,20 +53,24 @@ TEST(AStall, that_ends_the_job_shows_where_each_rank_is_and_takes_no_time_for_it
   EXPECT_EQ(lines_with(end, "mend::StoreEngine::commit()"), 2) << end.errors;
 }
 
-const std::string seconds = " for [0-9.]+ s";
+/// The part of the sentence for how long a rank has waited: a regular expression.
+const std::string for_seconds = " for [0-9.]+ s";
 
 INSTANTIATE_TEST_SUITE_P(
     Of, Stalls,
     testing::Values(
-        Case{"one_is_late_for_commit", 0, "ranks 0, 1 have waited in commit\\(\\)" + seconds + "; rank 2 has not come"},
+        Case{"one_is_late_for_commit", 0,
+             "ranks 0, 1 have waited in commit\\(\\)" + for_seconds + "; rank 2 has not come"},
         Case{"one_is_late_for_restore", 0,
-             "ranks 1, 2 have waited in restore\\(\\)" + seconds + "; rank 0 has not come"},
-        Case{"one_is_late_for_split", 0, "ranks 0, 1 have waited in split\\(\\)" + seconds + "; rank 2 has not come"},
+             "ranks 1, 2 have waited in restore\\(\\)" + for_seconds + "; rank 0 has not come"},
+        Case{"one_is_late_for_split", 0,
+             "ranks 0, 1 have waited in split\\(\\)" + for_seconds + "; rank 2 has not come"},
         Case{"one_is_late_for_the_end", 0,
-             "ranks 0, 1 have waited at the end of the body" + seconds + "; rank 2 has not come"},
-        Case{"one_is_late_for_repair", 1, "rank 2 has waited in a recovery" + seconds + "; rank 0 has not come"},
+             "ranks 0, 1 have waited at the end of the body" + for_seconds + "; rank 2 has not come"},
+        Case{"one_is_late_for_repair", 1, "rank 2 has waited in a recovery" + for_seconds + "; rank 0 has not come"},
         Case{"one_catches_everything_for_ever", 1,
-             "rank 2 has waited in a recovery" + seconds + "; rank 0 has not come: ProcessFailure must leave the body"},
+             "rank 2 has waited in a recovery" + for_seconds +
+                 "; rank 0 has not come: ProcessFailure must leave the body"},
         Case{"all_catch_everything_for_ever", 1,
              "ranks 0, 2 have known for [0-9.]+ s that process 1 is dead, and have not come to the recovery: "
              "ProcessFailure must leave the body"},
@@ -74,14 +78,15 @@ INSTANTIATE_TEST_SUITE_P(
              "ranks? [0-2, ]+ ha(s|ve) known for [0-9.]+ s that process 1 is dead, and ha(s|ve) not come to the "
              "recovery: "
              "ProcessFailure must leave the body"},
-        Case{"one_waits_for_a_message", 0, "ranks 0, 1 have waited in agree\\(\\)" + seconds + "; rank 2 has not come"},
+        Case{"one_waits_for_a_message", 0,
+             "ranks 0, 1 have waited in agree\\(\\)" + for_seconds + "; rank 2 has not come"},
         Case{"split_against_commit", 0,
-             "ranks 1, 2 have been in commit\\(\\)" + seconds + ", rank 0 has been in split\\(\\)" + seconds +
+             "ranks 1, 2 have been in commit\\(\\)" + for_seconds + ", rank 0 has been in split\\(\\)" + for_seconds +
                  ": every rank must come to these in the same order"}),
     [](const auto& one) { return one.param.scenario; });
 
 TEST(AStall, of_all_in_MPI_calls_of_the_program_is_told_and_ends_the_job_at_the_limit) {
-  const std::string told = "no rank has called mend or ended an MPI call for [0-9.]+ s: ranks 0-2 are in MPI_Recv";
+  const std::string told = "mend has seen no progress in any rank for [0-9.]+ s: ranks 0-2 are in MPI_Recv";
   const auto end = play("all_wait_for_messages", 3, 1, {"--mend-stall", "0.2", "--mend-stall-limit", "2"});
   EXPECT_EQ(end.exit_code, 1);
   EXPECT_THAT(end.errors, ContainsRegex("mend\\[[0-9]+\\] [0-9:.]+: " + told));

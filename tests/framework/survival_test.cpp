@@ -1,6 +1,7 @@
 // The losses that each redundancy survives (the table in store/redundancy.hpp), on processes that are killed: for every
 // row exactly the promised losses, and one more. tests/store/placement/survival_test.cpp kills every subset, in memory.
 
+#include "tests/framework/place_name.hpp"
 #include "tests/support/subject_job.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ support::JobEnd evolve(const std::string& redundancy, int ranks, const std::vect
 }
 
 /// The output of the ranks without deaths, for any redundancy.
-const std::vector<std::string>& undisturbed(int ranks) {
+const std::vector<std::string>& undisturbed_output(int ranks) {
   static std::map<int, std::vector<std::string>> said_by;
   auto& lines = said_by[ranks];
   if (lines.empty()) lines = said(evolve("local", ranks, {}));
@@ -42,7 +43,7 @@ TEST_P(SurvivalOnProcesses, is_what_the_table_promises) {
   for (const auto& victims : GetParam().survived) {
     const auto end = evolve(GetParam().redundancy, GetParam().ranks, victims);
     EXPECT_EQ(end.exit_code, 0) << end.errors;
-    EXPECT_EQ(said(end), undisturbed(GetParam().ranks)) << fmt::format("when {} died", fmt::join(victims, ", "));
+    EXPECT_EQ(said(end), undisturbed_output(GetParam().ranks)) << fmt::format("when {} died", fmt::join(victims, ", "));
   }
 }
 
@@ -67,12 +68,6 @@ INSTANTIATE_TEST_SUITE_P(Table, SurvivalOnProcesses,
                                          Row{"rs:4+2", 6, {{0, 5}, {2, 3}}, {0, 1, 4}, "ranks 0, 1, 4"}),
                          name_of);
 
-std::string place_name(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-}
-
 class AGroupOfTwoAndTwo : public testing::TestWithParam<std::string> {};
 
 TEST_P(AGroupOfTwoAndTwo, survives_a_second_death_wherever_it_comes) {
@@ -80,7 +75,7 @@ TEST_P(AGroupOfTwoAndTwo, survives_a_second_death_wherever_it_comes) {
   const bool in_commit = place.starts_with("commit.");
   const auto end = evolve("rs:2+2", 4, in_commit ? std::vector<int>{} : std::vector<int>{1}, "2@" + place);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  auto expected = undisturbed(4);
+  auto expected = undisturbed_output(4);
   expected.insert(expected.begin() + 2, fmt::format("rank 2: dies at {}", place));
   EXPECT_EQ(said(end), expected);
 }
@@ -89,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Places, AGroupOfTwoAndTwo,
                          testing::Values("commit.pack", "commit.exchange", "commit.vote", "commit.publish",
                                          "restore.inventory", "restore.transfer", "restore.exchange", "restore.protect",
                                          "restore.unpack", "restore.vote", "restore.done"),
-                         place_name);
+                         place_name<std::string>);
 
 support::JobEnd evolve_in_groups(const std::string& of_field, const std::string& of_the_rest, int ranks,
                                  const std::vector<int>& victims, const std::string& later = "") {
@@ -104,12 +99,12 @@ TEST(MembersOfTwoRedundancies, survive_what_both_survive) {
          {std::pair{"xor:4", "replicas:2"}, std::pair{"partner", "xor:4"}, std::pair{"rs:2+2", "partner"}}) {
       const auto end = evolve_in_groups(of_field, of_the_rest, 4, victims);
       EXPECT_EQ(end.exit_code, 0) << end.errors;
-      EXPECT_EQ(said(end), undisturbed(4)) << of_field << " and " << of_the_rest;
+      EXPECT_EQ(said(end), undisturbed_output(4)) << of_field << " and " << of_the_rest;
     }
   }
   const auto end = evolve_in_groups("rs:2+2", "replicas:2", 4, {0, 1});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_EQ(said(end), undisturbed(4));
+  EXPECT_EQ(said(end), undisturbed_output(4));
 }
 
 TEST(MembersOfTwoRedundancies, are_lost_with_what_one_of_them_does_not_survive) {
@@ -126,7 +121,7 @@ TEST_P(TwoRedundancies, survive_a_second_death_wherever_it_comes) {
   const auto end =
       evolve_in_groups("rs:2+2", "replicas:2", 4, in_commit ? std::vector<int>{} : std::vector<int>{1}, "2@" + place);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  auto expected = undisturbed(4);
+  auto expected = undisturbed_output(4);
   expected.insert(expected.begin() + 2, fmt::format("rank 2: dies at {}", place));
   EXPECT_EQ(said(end), expected);
 }
@@ -134,7 +129,7 @@ TEST_P(TwoRedundancies, survive_a_second_death_wherever_it_comes) {
 INSTANTIATE_TEST_SUITE_P(Places, TwoRedundancies,
                          testing::Values("commit.exchange", "commit.vote", "commit.publish", "restore.exchange",
                                          "restore.protect", "restore.vote"),
-                         place_name);
+                         place_name<std::string>);
 
 class AsynchronousCommits : public testing::TestWithParam<std::string> {};
 
@@ -143,7 +138,7 @@ TEST_P(AsynchronousCommits, lose_nothing_wherever_a_rank_dies) {
   for (const char* redundancy : {"partner", "rs:2+2"}) {
     const auto end = play("commits_asynchronously:;2@" + place, 4, 1, {std::string("--mend-redundancy=") + redundancy});
     EXPECT_EQ(end.exit_code, 0) << end.errors;
-    auto expected = undisturbed(4);
+    auto expected = undisturbed_output(4);
     expected.insert(expected.begin() + 2, fmt::format("rank 2: dies at {}", place));
     EXPECT_EQ(said(end), expected);
   }
@@ -152,12 +147,12 @@ TEST_P(AsynchronousCommits, lose_nothing_wherever_a_rank_dies) {
 TEST(AnAsynchronousCommit, loses_nothing_when_ranks_die_between_beginning_and_end) {
   const auto end = play("commits_asynchronously:0,2;", 4, 2);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_EQ(said(end), undisturbed(4));
+  EXPECT_EQ(said(end), undisturbed_output(4));
 }
 
 INSTANTIATE_TEST_SUITE_P(Places, AsynchronousCommits,
                          testing::Values("commit.pack", "commit.exchange", "commit.vote", "commit.publish"),
-                         place_name);
+                         place_name<std::string>);
 
 TEST(ImpossibleRedundancy, is_refused_in_one_sentence) {
   expect_end(evolve("xor:4", 3, {}), 2, "redundancy xor:4 needs 4 ranks or more, and the job has 3");

@@ -2,6 +2,8 @@
 // die at any moment, end with the values of a run without deaths.
 
 #include "replay/region_log.hpp"
+
+#include "tests/replay/hash.hpp"
 #include "tests/support/sanitized.hpp"
 
 #include <gmock/gmock.h>
@@ -18,57 +20,48 @@
 namespace {
 
 using mend::replay::Channel;
+using mend::replay::hash;
+using mend::replay::mixed;
 using mend::replay::RegionLog;
 
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t value = (a ^ (b + 0x9e3779b97f4a7c15U + (a << 6U) + (a >> 2U))) * 0xbf58476d1ce4e5b9U;
-  return value ^ value >> 31U;
-}
-
-std::uint64_t hash(std::span<const std::byte> bytes) {
-  std::uint64_t sum = bytes.size();
-  for (const std::byte one : bytes) sum = mixed(sum, static_cast<std::uint64_t>(one));
-  return sum;
-}
-
-void send(RegionLog& log, const Channel& channel, std::uint64_t value, std::deque<std::uint64_t>& wire) {
+void send_if_needed(RegionLog& log, const Channel& channel, std::uint64_t value, std::deque<std::uint64_t>& wire) {
   const auto copy = log.begin_send(channel, sizeof value);
   std::memcpy(copy.bytes.data(), &value, sizeof value);
   log.end_send(channel, copy.bytes);
   if (copy.needed) wire.push_back(value);
 }
 
-void receive(RegionLog& log, const Channel& channel, std::uint64_t value) {
+void receive_value(RegionLog& log, const Channel& channel, std::uint64_t value) {
   log.receive(channel, std::as_bytes(std::span(&value, 1)), false);
 }
 
 // --- drawn programs --------------------------------------------------------------------------------------------
 
-struct Step {
+struct RegionStep {
   enum class What { region, sends, receives, commits } what;
   int peer = 0;
   int tag = 0;
 };
-using Program = std::vector<std::vector<Step>>;  // by rank
+using RegionProgram = std::vector<std::vector<RegionStep>>;  // by rank
 
 /// Messages may be received regions later than they are sent, and commits lie anywhere.
-Program drawn(std::mt19937& random, int ranks, int regions) {
-  Program program(static_cast<std::size_t>(ranks));
+RegionProgram draw_region_program(std::mt19937& random, int ranks, int regions) {
+  RegionProgram program(static_cast<std::size_t>(ranks));
   std::vector<std::pair<int, int>> under_way;  // receiver and step, to be received
-  std::map<int, std::deque<Step>> owed;        // by receiver
+  std::map<int, std::deque<RegionStep>> owed;  // by receiver
   for (int region = 0; region < regions; ++region) {
-    for (auto& steps : program) steps.push_back({Step::What::region});
+    for (auto& steps : program) steps.push_back({RegionStep::What::region});
     for (int event = 0; event < 3 * ranks; ++event) {
       const int rank = static_cast<int>(random() % static_cast<unsigned>(ranks));
       auto& steps = program[static_cast<std::size_t>(rank)];
       const unsigned kind = random() % 8;
       if (kind == 0) {
-        steps.push_back({Step::What::commits});
+        steps.push_back({RegionStep::What::commits});
       } else if (kind < 4 && ranks > 1) {
         const int peer = (rank + 1 + static_cast<int>(random() % static_cast<unsigned>(ranks - 1))) % ranks;
         const int tag = static_cast<int>(random() % 2);
-        steps.push_back({Step::What::sends, peer, tag});
-        owed[peer].push_back({Step::What::receives, rank, tag});
+        steps.push_back({RegionStep::What::sends, peer, tag});
+        owed[peer].push_back({RegionStep::What::receives, rank, tag});
       } else if (!owed[rank].empty()) {
         steps.push_back(owed[rank].front());
         owed[rank].pop_front();
@@ -76,7 +69,7 @@ Program drawn(std::mt19937& random, int ranks, int regions) {
     }
   }
   for (auto& [rank, steps] : owed)
-    for (const Step& step : steps) program[static_cast<std::size_t>(rank)].push_back(step);
+    for (const RegionStep& step : steps) program[static_cast<std::size_t>(rank)].push_back(step);
   return program;
 }
 
@@ -95,9 +88,9 @@ struct Commit {
   std::vector<std::byte> log;
 };
 
-class Job {
+class RegionJob {
  public:
-  Job(const Program& program, std::size_t depth) : program_(program), depth_(depth) {
+  RegionJob(const RegionProgram& program, std::size_t depth) : program_(program), depth_(depth) {
     for (std::size_t rank = 0; rank < program.size(); ++rank) {
       ranks_.emplace_back(depth);
       ranks_.back().value = rank;
@@ -115,23 +108,25 @@ class Job {
   bool go_on(std::size_t index) {
     Rank& rank = ranks_[index];
     if (rank.at == program_[index].size()) return false;
-    const Step& step = program_[index][rank.at];
+    const RegionStep& step = program_[index][rank.at];
     const Channel channel{step.peer, 0, step.tag};
     switch (step.what) {
-      case Step::What::region: rank.log->begin_region(++rank.region); break;
-      case Step::What::sends:
-        rank.value = mixed(rank.value, 17);
-        send(*rank.log, channel, rank.value, wire(index, step.peer, step.tag));
+      case RegionStep::What::region: rank.log->begin_region(++rank.region); break;
+      case RegionStep::What::sends:
+        rank.value = mixed(rank.value + 1);
+        send_if_needed(*rank.log, channel, rank.value, wire(index, step.peer, step.tag));
         break;
-      case Step::What::receives: {
+      case RegionStep::What::receives: {
         auto& queue = wire(static_cast<std::size_t>(step.peer), static_cast<int>(index), step.tag);
         if (queue.empty()) return false;
-        receive(*rank.log, channel, queue.front());
-        rank.value = mixed(rank.value, queue.front());
+        receive_value(*rank.log, channel, queue.front());
+        rank.value = mixed(rank.value ^ queue.front());
         queue.pop_front();
         break;
       }
-      case Step::What::commits: commits_[index] = {rank.at + 1, rank.region, rank.value, rank.log->write()}; break;
+      case RegionStep::What::commits:
+        commits_[index] = {rank.at + 1, rank.region, rank.value, rank.log->write()};
+        break;
     }
     ++rank.at;
     return true;
@@ -189,14 +184,14 @@ class Job {
     return wires_[{static_cast<int>(from), to, tag}];
   }
 
-  const Program& program_;
+  const RegionProgram& program_;
   std::size_t depth_;
   std::vector<Rank> ranks_;
   std::vector<Commit> commits_;
   std::map<std::tuple<int, int, int>, std::deque<std::uint64_t>> wires_;
 };
 
-void play(Job& run, std::mt19937& random, std::size_t ranks, int deaths) {
+void play_regions(RegionJob& run, std::mt19937& random, std::size_t ranks, int deaths) {
   int idle = 0;
   while (!run.is_over()) {
     if (deaths > 0 && random() % 40 == 0) {
@@ -216,11 +211,11 @@ TEST(RegionLog, has_drawn_programs_end_as_without_deaths) {
   for (unsigned seed = 0; seed < (support::sanitized ? 300U : 3'000U); ++seed) {
     std::mt19937 random(seed);
     const int ranks = 2 + static_cast<int>(random() % 3);
-    const Program program = drawn(random, ranks, 2 + static_cast<int>(random() % 6));
-    Job undisturbed(program, all_regions);
-    play(undisturbed, random, static_cast<std::size_t>(ranks), 0);
-    Job run(program, all_regions);
-    play(run, random, static_cast<std::size_t>(ranks), 5);
+    const RegionProgram program = draw_region_program(random, ranks, 2 + static_cast<int>(random() % 6));
+    RegionJob undisturbed(program, all_regions);
+    play_regions(undisturbed, random, static_cast<std::size_t>(ranks), 0);
+    RegionJob run(program, all_regions);
+    play_regions(run, random, static_cast<std::size_t>(ranks), 5);
     ASSERT_EQ(run.values(), undisturbed.values()) << "seed " << seed;
     ASSERT_FALSE(run.has_difference()) << "seed " << seed;
   }
@@ -234,9 +229,9 @@ TEST(RegionLog, goes_back_to_the_beginning_of_a_region) {
   std::deque<std::uint64_t> wire;
   RegionLog log(4, &hash);
   log.begin_region(3);
-  send(log, to_1, 30, wire);
+  send_if_needed(log, to_1, 30, wire);
   log.begin_region(4);
-  send(log, to_1, 40, wire);
+  send_if_needed(log, to_1, 40, wire);
   log.go_back_to(4);
   EXPECT_EQ(log.region(), 4);
   const auto resent = log.hear(1, {}, {}, false);
@@ -251,7 +246,7 @@ TEST(RegionLog, keeps_so_many_regions_and_says_when_one_is_missed) {
   RegionLog log(2, &hash);
   for (int region = 0; region < 4; ++region) {
     log.begin_region(region);
-    send(log, to_1, 10U + static_cast<std::uint64_t>(region), wire);
+    send_if_needed(log, to_1, 10U + static_cast<std::uint64_t>(region), wire);
   }
   EXPECT_FALSE(log.can_go_back_to(1));
   EXPECT_TRUE(log.can_go_back_to(2));
@@ -260,8 +255,8 @@ TEST(RegionLog, keeps_so_many_regions_and_says_when_one_is_missed) {
   EXPECT_TRUE(log.can_serve(1, {true, 2}, {}));
   RegionLog receiver(2, &hash);
   receiver.begin_region(0);
-  receive(receiver, {0, 0, 5}, 10);
-  receive(receiver, {0, 0, 5}, 11);
+  receive_value(receiver, {0, 0, 5}, 10);
+  receive_value(receiver, {0, 0, 5}, 11);
   const auto report = receiver.report_for(0, {});
   EXPECT_TRUE(log.can_serve(1, {}, report));
   EXPECT_EQ(log.hear(1, {}, report, false).size(), 2U);
@@ -271,11 +266,11 @@ TEST(RegionLog, without_messages_takes_its_counts_from_the_others) {
   std::deque<std::uint64_t> wire;
   RegionLog log(4, &hash);
   log.begin_region(0);
-  send(log, to_1, 1, wire);
-  receive(log, {1, 0, 6}, 2);
+  send_if_needed(log, to_1, 1, wire);
+  receive_value(log, {1, 0, 6}, 2);
   log.begin_region(1);
-  send(log, to_1, 3, wire);
-  receive(log, {1, 0, 6}, 4);
+  send_if_needed(log, to_1, 3, wire);
+  receive_value(log, {1, 0, 6}, 4);
   RegionLog fresh(4, &hash);
   fresh.go_back_to(1);
   const RegionLog::Position stays{};
@@ -285,10 +280,10 @@ TEST(RegionLog, without_messages_takes_its_counts_from_the_others) {
   EXPECT_EQ(log.hear(1, begins, telling, false).size(), 1U);  // 3
   EXPECT_TRUE(fresh.hear(0, stays, told, true).empty());
   wire.clear();
-  send(fresh, {0, 0, 6}, 4, wire);
+  send_if_needed(fresh, {0, 0, 6}, 4, wire);
   EXPECT_TRUE(wire.empty());  // has come
   EXPECT_FALSE(fresh.difference());
-  send(fresh, {0, 0, 6}, 5, wire);
+  send_if_needed(fresh, {0, 0, 6}, 5, wire);
   EXPECT_EQ(wire.size(), 1U);
 }
 
@@ -297,8 +292,8 @@ TEST(RegionLog, takes_a_call_back_that_a_failure_has_interrupted) {
   RegionLog log(4, &hash);
   log.begin_region(0);
   log.begin_call();
-  send(log, to_1, 1, wire);
-  receive(log, {1, 0, 6}, 2);
+  send_if_needed(log, to_1, 1, wire);
+  receive_value(log, {1, 0, 6}, 2);
   log.undo_call();
   EXPECT_TRUE(log.can_begin(0));
   EXPECT_TRUE(log.report_for(1, {}).received.empty());
@@ -312,13 +307,13 @@ TEST(RegionLog, takes_a_call_back_that_a_failure_has_interrupted) {
 TEST(RegionLog, notices_another_content_at_the_last_known_message) {
   std::deque<std::uint64_t> wire;
   RegionLog receiver(4, &hash);
-  receive(receiver, {0, 0, 5}, 1);
-  receive(receiver, {0, 0, 5}, 2);
+  receive_value(receiver, {0, 0, 5}, 1);
+  receive_value(receiver, {0, 0, 5}, 2);
   RegionLog log(4, &hash);
   log.hear(1, {}, receiver.report_for(0, {}), false);
-  send(log, to_1, 7, wire);
+  send_if_needed(log, to_1, 7, wire);
   EXPECT_FALSE(log.difference());
-  send(log, to_1, 2, wire);
+  send_if_needed(log, to_1, 2, wire);
   ASSERT_TRUE(log.difference());
   EXPECT_EQ(log.difference()->number, 2U);
 }

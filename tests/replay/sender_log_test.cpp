@@ -4,6 +4,7 @@
 
 #include "replay/clusters/clusters.hpp"
 #include "replay/sender_log.hpp"
+#include "tests/replay/drawn_messages.hpp"
 #include "tests/replay/hash.hpp"
 #include "tests/support/long_tests.hpp"
 #include "tests/support/seeds.hpp"
@@ -47,24 +48,14 @@ void receive(SenderLog& log, const SenderLog::Channel& channel, std::uint64_t nu
 
 // --- random jobs -----------------------------------------------------------------------------------------------
 
-struct Step {
-  bool sends;
-  int peer;
-  int tag;
-};
-
 /// The steps of the ranks, phase by phase: the setup, and the intervals. The order of the receives lets the job end.
-struct Program {
+struct PhasedProgram {
   int ranks;
   std::vector<std::vector<std::vector<Step>>> steps;  ///< [phase][rank]
 };
 
-int drawn(std::mt19937_64& random, int least, int most) {
-  return std::uniform_int_distribution<int>(least, most)(random);
-}
-
-Program draw_program(std::mt19937_64& random, int most_ranks = 4, int most_messages = 8) {
-  Program program{drawn(random, 1, most_ranks), {}};
+PhasedProgram draw_phased_program(std::mt19937_64& random, int most_ranks = 4, int most_messages = 8) {
+  PhasedProgram program{drawn(random, 1, most_ranks), {}};
   const int phases = drawn(random, 2, 5);
   for (int phase = 0; phase < phases; ++phase) {
     auto& of_ranks = program.steps.emplace_back(static_cast<std::size_t>(program.ranks));
@@ -97,10 +88,10 @@ enum class Without : std::uint8_t {
   phase_of_acknowledged,  ///< an acknowledgement counts after the phase in which it was made
 };
 
-class Job {
+class ClusterJob {
  public:
-  explicit Job(Program program, Without without = Without::nothing) : Job(program, {}, without) {}
-  Job(Program program, Clusters clusters, Without without)
+  explicit ClusterJob(PhasedProgram program, Without without = Without::nothing) : ClusterJob(program, {}, without) {}
+  ClusterJob(PhasedProgram program, Clusters clusters, Without without)
       : program_(std::move(program)),
         clusters_(clusters.empty() ? single_ranks(program_.ranks) : std::move(clusters)),
         without_(without),
@@ -277,7 +268,7 @@ class Job {
     std::vector<std::uint64_t> words;
   };
 
-  Program program_;
+  PhasedProgram program_;
   Clusters clusters_;
   Without without_;
   std::vector<Process> processes_;
@@ -289,8 +280,8 @@ class Job {
   Deeds deeds_;
 };
 
-std::vector<std::uint64_t> undisturbed(const Program& program, std::mt19937_64& random) {
-  Job job(program);
+std::vector<std::uint64_t> undisturbed(const PhasedProgram& program, std::mt19937_64& random) {
+  ClusterJob job(program);
   while (job.step(random)) {
   }
   EXPECT_TRUE(job.has_ended());
@@ -298,10 +289,10 @@ std::vector<std::uint64_t> undisturbed(const Program& program, std::mt19937_64& 
 }
 
 /// Plays a program with deaths that are drawn. Returns what is wrong at the end; empty: nothing.
-std::string play(const Program& program, const Clusters& clusters, Without without, std::mt19937_64& random,
+std::string play(const PhasedProgram& program, const Clusters& clusters, Without without, std::mt19937_64& random,
                  Deeds& all) {
   const auto expected = undisturbed(program, random);
-  Job job(program, clusters, without);
+  ClusterJob job(program, clusters, without);
   const int deaths = drawn(random, 0, 4);
   int died = 0;
   bool goes_on = true;
@@ -333,7 +324,7 @@ TEST(SenderLog, brings_every_rank_to_where_it_would_be_without_deaths) {
   Deeds all;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     std::mt19937_64 random(seed);
-    const Program program = draw_program(random);
+    const PhasedProgram program = draw_phased_program(random);
     ASSERT_EQ(play(program, single_ranks(program.ranks), Without::nothing, random, all), "")
         << support::to_see_again(seed);
   }
@@ -358,7 +349,7 @@ TEST(SenderLogOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) 
   Deeds all;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     std::mt19937_64 random(seed);
-    const Program program = draw_program(random, 5, 20);
+    const PhasedProgram program = draw_phased_program(random, 5, 20);
     const Clusters clusters = draw_clusters(program.ranks, random);
     ASSERT_EQ(play(program, clusters, Without::nothing, random, all), "") << support::to_see_again(seed);
   }
@@ -381,7 +372,7 @@ TEST_P(SenderLogWithout, is_caught) {
   int wrong = 0;
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
     std::mt19937_64 random(seed);
-    const Program program = draw_program(random, 5, 20);
+    const PhasedProgram program = draw_phased_program(random, 5, 20);
     const Clusters clusters = draw_clusters(program.ranks, random);
     if (!play(program, clusters, GetParam(), random, all).empty()) ++wrong;
   }

@@ -4,6 +4,7 @@
 #include "replay/wildcard_order.hpp"
 
 #include "replay/sender_log.hpp"
+#include "tests/replay/drawn_messages.hpp"
 #include "tests/replay/hash.hpp"
 #include "tests/support/long_tests.hpp"
 #include "tests/support/seeds.hpp"
@@ -27,9 +28,10 @@
 namespace mend::replay {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
+// Not mend::testing.
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 using Match = WildcardOrder::Match;
 using Envelope = WildcardOrder::Envelope;
 
@@ -59,7 +61,7 @@ std::vector<int> sources_taken(WildcardOrder& order, int at_most) {
 
 TEST(WildcardOrder, holds_back_what_depends_on_a_message_that_was_not_sent_again) {
   WildcardOrder order(0, histories_of_the_picture(), {}, {});
-  EXPECT_THAT(sources_taken(order, 3), testing::UnorderedElementsAre(1, 2));
+  EXPECT_THAT(sources_taken(order, 3), ::testing::UnorderedElementsAre(1, 2));
   order.sent({2, 0, 8});
   EXPECT_THAT(sources_taken(order, 3), ElementsAre(2));
 }
@@ -109,15 +111,6 @@ TEST(History, comes_back_as_it_was_sent) {
 
 // --- drawn jobs ------------------------------------------------------------------------------------------------
 
-int drawn(std::mt19937_64& random, int least, int most) {
-  return std::uniform_int_distribution<int>(least, most)(random);
-}
-
-struct Step {
-  bool sends;
-  int peer;  ///< any: of a receive
-  int tag;
-};
 using Program = std::vector<std::vector<Step>>;  ///< by rank
 
 /// Messages in an order in which the job ends. Many are received from any source.
@@ -137,12 +130,12 @@ Program draw_program(std::mt19937_64& random) {
 
 /// Where all ranks are, with what is under way. What a rank receives from any source is added up, so neighbouring
 /// receives may be in any order.
-struct Scene {
+struct JobState {
   std::vector<std::size_t> next;
   std::vector<std::uint64_t> values;
   std::map<std::pair<int, int>, std::deque<std::pair<int, std::uint64_t>>> network;  ///< by ends: tags and values
 
-  explicit Scene(std::size_t ranks) : next(ranks), values(ranks) {
+  explicit JobState(std::size_t ranks) : next(ranks), values(ranks) {
     for (std::size_t rank = 0; rank < ranks; ++rank) values[rank] = mixed(rank + 1);
   }
 
@@ -191,31 +184,31 @@ struct Scene {
 
 /// The values at the end, if every run without deaths ends with them.
 std::optional<std::vector<std::uint64_t>> only_result(const Program& program) {
-  constexpr std::size_t most_scenes = 3000;
+  constexpr std::size_t most_states = 3000;
   std::set<std::string> seen;
-  std::vector<Scene> open{Scene(program.size())};
+  std::vector<JobState> open{JobState(program.size())};
   std::optional<std::vector<std::uint64_t>> result;
   while (!open.empty()) {
-    const Scene scene = std::move(open.back());
+    const JobState state = std::move(open.back());
     open.pop_back();
-    if (!seen.insert(scene.text()).second) continue;
-    if (seen.size() > most_scenes) return std::nullopt;
+    if (!seen.insert(state.text()).second) continue;
+    if (seen.size() > most_states) return std::nullopt;
     bool has_ended = true;
     bool goes_on = false;
     for (int rank = 0; rank < static_cast<int>(program.size()); ++rank) {
-      const Step* const step = scene.step_of(program, rank);
+      const Step* const step = state.step_of(program, rank);
       if (step == nullptr) continue;
       has_ended = false;
       if (step->sends) {
-        Scene after = scene;
+        JobState after = state;
         const std::uint64_t value = after.value_to_send(rank);
         after.network[{rank, step->peer}].emplace_back(step->tag, value);
         open.push_back(std::move(after));
         goes_on = true;
         continue;
       }
-      for (const int source : scene.sources(*step, rank)) {
-        Scene after = scene;
+      for (const int source : state.sources(*step, rank)) {
+        JobState after = state;
         after.receive(rank, *step, after.take(source, rank, step->tag));
         open.push_back(std::move(after));
         goes_on = true;
@@ -223,18 +216,19 @@ std::optional<std::vector<std::uint64_t>> only_result(const Program& program) {
     }
     if (!has_ended && !goes_on) return std::nullopt;
     if (!has_ended) continue;
-    if (result && *result != scene.values) return std::nullopt;
-    result = scene.values;
+    if (result && *result != state.values) return std::nullopt;
+    result = state.values;
   }
   return result;
 }
 
 /// The rules that a test may remove.
-enum class Rule { none, histories_wait_for_what_they_received, only_logged_until_all_is_sent_again };
+enum class OrderRule { none, histories_wait_for_what_they_received, only_logged_until_all_is_sent_again };
 
-class Job {
+class WildcardJob {
  public:
-  Job(const Program& program, Rule without) : program_(program), without_(without), scene_(program.size()) {
+  WildcardJob(const Program& program, OrderRule without)
+      : program_(program), without_(without), state_(program.size()) {
     for (std::size_t rank = 0; rank < program.size(); ++rank) logs_.push_back(newcomer(static_cast<int>(rank)));
   }
 
@@ -254,10 +248,10 @@ class Job {
       two_go_back_ = true;  // no order is known
       return;
     }
-    scene_.network.clear();
+    state_.network.clear();
     logs_[index] = newcomer(rank);
-    scene_.next[index] = 0;
-    scene_.values[index] = mixed(index + 1);
+    state_.next[index] = 0;
+    state_.values[index] = mixed(index + 1);
     for (int from = 0; from < ranks(); ++from)
       for (int to = 0; to < ranks(); ++to)
         for (const SenderLog::Resent& one : log(from).hear(to, log(to).receipts_for(from))) put(from, to, one);
@@ -265,7 +259,7 @@ class Job {
     for (int other = 0; other < ranks(); ++other) {
       if (other == rank) continue;
       History history = log(other).history(SenderLog::Phase::interval);
-      if (without_ == Rule::histories_wait_for_what_they_received)
+      if (without_ == OrderRule::histories_wait_for_what_they_received)
         std::erase_if(history.events, [](std::uint32_t event) { return event % 2 == 1; });
       others[other] = std::move(history);
     }
@@ -278,13 +272,13 @@ class Job {
   bool all_go_back() const { return waits_in_vain_ || two_go_back_; }
   bool has_ended() const {
     for (int rank = 0; rank < ranks(); ++rank)
-      if (scene_.step_of(program_, rank) != nullptr) return false;
+      if (state_.step_of(program_, rank) != nullptr) return false;
     return true;
   }
   bool differs() const {
     return std::ranges::any_of(logs_, [](const SenderLog& one) { return one.difference().has_value(); });
   }
-  const std::vector<std::uint64_t>& values() const { return scene_.values; }
+  const std::vector<std::uint64_t>& values() const { return state_.values; }
   int chosen() const { return chosen_; }
 
  private:
@@ -298,21 +292,21 @@ class Job {
   void put(int from, int to, const SenderLog::Resent& one) {
     std::uint64_t value = 0;
     std::memcpy(&value, one.bytes.data(), sizeof value);
-    scene_.network[{from, to}].emplace_back(one.channel.tag, value);
+    state_.network[{from, to}].emplace_back(one.channel.tag, value);
   }
   bool replays(int rank) const { return order_ && goes_back_ == rank; }
   bool is_able(int rank) const {
-    const Step* const step = scene_.step_of(program_, rank);
+    const Step* const step = state_.step_of(program_, rank);
     if (step == nullptr) return false;
     if (step->sends) return true;
-    const bool has_any = !scene_.sources(*step, rank).empty();
+    const bool has_any = !state_.sources(*step, rank).empty();
     return replays(rank) && order_->look({step->peer, 0, step->tag}).match == Match::waits ? true : has_any;
   }
 
   void act(int rank, std::mt19937_64& random) {
-    const Step& step = *scene_.step_of(program_, rank);
+    const Step& step = *state_.step_of(program_, rank);
     if (step.sends) return send(rank, step);
-    std::vector<int> sources = scene_.sources(step, rank);
+    std::vector<int> sources = state_.sources(step, rank);
     if (replays(rank)) {
       const auto answer = order_->post(0, {step.peer, 0, step.tag});
       if (answer.match == Match::waits) {
@@ -323,21 +317,21 @@ class Job {
       if (answer.match == Match::logged) sources = {answer.envelope.source};
     }
     const int source = sources[static_cast<std::size_t>(drawn(random, 0, static_cast<int>(sources.size()) - 1))];
-    const std::uint64_t value = scene_.take(source, rank, step.tag);
+    const std::uint64_t value = state_.take(source, rank, step.tag);
     log(rank).receive({source, 0, step.tag}, std::as_bytes(std::span(&value, 1)));
-    scene_.receive(rank, step, value);
+    state_.receive(rank, step, value);
   }
 
   void send(int rank, const Step& step) {
-    const std::uint64_t value = scene_.value_to_send(rank);
+    const std::uint64_t value = state_.value_to_send(rank);
     const Channel channel{step.peer, 0, step.tag};
     const SenderLog::Copy sent = log(rank).begin_send(channel, sizeof value);
     std::memcpy(sent.bytes.data(), &value, sizeof value);
     log(rank).end_send(channel, sent.bytes);
-    if (sent.needed) scene_.network[{rank, step.peer}].emplace_back(step.tag, value);
+    if (sent.needed) state_.network[{rank, step.peer}].emplace_back(step.tag, value);
     if (!replays(rank)) return;
     order_->sent(channel);
-    if (without_ == Rule::only_logged_until_all_is_sent_again) order_.reset();
+    if (without_ == OrderRule::only_logged_until_all_is_sent_again) order_.reset();
     end_replay_if_over();
   }
 
@@ -346,8 +340,8 @@ class Job {
   }
 
   const Program& program_;
-  Rule without_;
-  Scene scene_;
+  OrderRule without_;
+  JobState state_;
   std::vector<SenderLog> logs_;
   std::unique_ptr<WildcardOrder> order_;
   int goes_back_ = -1;
@@ -366,7 +360,7 @@ struct Tally {
 };
 
 /// Programs with one result, each in some runs with a death or two.
-Tally play_many(Rule without, std::uint64_t programs) {
+Tally play_many(OrderRule without, std::uint64_t programs) {
   const auto seeds = support::seeds(programs, programs / 10);
   Tally tally;
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
@@ -375,7 +369,7 @@ Tally play_many(Rule without, std::uint64_t programs) {
     const auto expected = only_result(program);
     if (!expected) continue;
     for (int run = 0; run < 6; ++run) {
-      Job job(program, without);
+      WildcardJob job(program, without);
       int deaths = drawn(random, 1, 2);
       for (bool goes_on = true; goes_on;) {
         if (deaths > 0 && drawn(random, 0, 6) == 0) {
@@ -398,7 +392,7 @@ Tally play_many(Rule without, std::uint64_t programs) {
 }
 
 TEST(WildcardOrderOfDrawnJobs, brings_every_rank_to_where_it_would_be_without_deaths) {
-  const Tally tally = play_many(Rule::none, support::long_tests() ? 500'000 : 10'000);
+  const Tally tally = play_many(OrderRule::none, support::long_tests() ? 500'000 : 10'000);
   EXPECT_EQ(tally.wrong, 0) << tally.first_wrong;
   EXPECT_EQ(tally.in_vain, 0);
   fmt::print(
@@ -407,11 +401,11 @@ TEST(WildcardOrderOfDrawnJobs, brings_every_rank_to_where_it_would_be_without_de
 }
 
 TEST(WildcardOrderOfDrawnJobs, goes_wrong_if_a_message_does_not_wait_for_what_it_depends_on) {
-  EXPECT_GT(play_many(Rule::histories_wait_for_what_they_received, 2'000).wrong, 0);
+  EXPECT_GT(play_many(OrderRule::histories_wait_for_what_they_received, 2'000).wrong, 0);
 }
 
 TEST(WildcardOrderOfDrawnJobs, goes_wrong_if_new_messages_are_taken_before_all_is_sent_again) {
-  EXPECT_GT(play_many(Rule::only_logged_until_all_is_sent_again, 2'000).wrong, 0);
+  EXPECT_GT(play_many(OrderRule::only_logged_until_all_is_sent_again, 2'000).wrong, 0);
 }
 
 }  // namespace

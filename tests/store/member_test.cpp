@@ -1,6 +1,7 @@
 #include "store/member.hpp"
 
 #include "base/error.hpp"
+#include "tests/store/member_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,11 +16,6 @@ namespace {
 using mend::Member;
 using mend::MemberOf;
 using mend::Protectable;
-
-template <class T>
-std::unique_ptr<Member> member_of(T& object) {
-  return MemberOf<T>::make(object);
-}
 
 std::vector<std::byte> packed(const Member& member) {
   std::vector<std::byte> bytes(member.size());

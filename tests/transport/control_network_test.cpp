@@ -31,7 +31,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-std::string text_of(std::span<const std::byte> bytes) {
+std::string as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -40,7 +40,7 @@ struct End {
       : self{number},
         network(self, Ipv4::loopback(), std::chrono::milliseconds(200),
                 {[this](ProcessId from, std::span<const std::byte> bytes) {
-                   heard.push_back(fmt::format("{}: {}", from.value, text_of(bytes)));
+                   heard.push_back(fmt::format("{}: {}", from.value, as_text(bytes)));
                  },
                  [this](ProcessId peer) { broken.push_back(peer); }}) {}
   ProcessId self;

@@ -1,6 +1,7 @@
 // Point-to-point messages that are sent again after a recovery. Each is packed into the log (replay/message_log.hpp)
-// before it is sent; a blocking send of plain values is copied into the log while the message is on its way. A call
-// that a failure interrupts recovers and then continues.
+// before it is sent. MPI_Send and MPI_Rsend of plain values, unless to this rank itself, send first. Then they copy the
+// values into the log, while a long message is still on its way. A call that a failure interrupts recovers and then
+// continues.
 //
 // A non-blocking send is complete at once, because the copy in the log is sent. So only receives are kept until the
 // application has completed them. The application's request is a generalized request. Beneath it is a receive of the

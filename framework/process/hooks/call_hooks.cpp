@@ -1,6 +1,6 @@
-// Blocking MPI calls of the application. Each call is recorded while it lasts (base/telemetry/activity.hpp), so that a
-// report can say in which calls ranks wait for each other. The functions of MPI's profiling interface are intercepted,
-// as in communicator_hooks.cpp.
+// Blocking MPI calls of the application, and calls that poll. Each call is recorded while it lasts
+// (base/telemetry/activity.hpp), so that a report can say in which calls ranks wait for each other. The functions of
+// MPI's profiling interface are intercepted, as in communicator_hooks.cpp.
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/hooks/communicator_hooks.hpp"
@@ -460,7 +460,9 @@ int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offset
 }
 MEND_SAME_AS_PMPI(MPI_Alltoallv);
 
-// These calls do not block. If they find a request complete, the job has made progress.
+// These calls poll. MPI_Test, MPI_Testall, MPI_Testany and MPI_Testsome are a move if they complete a request.
+// MPI_Request_get_status and MPI_Iprobe only look. They are no move, unless mend receives a logged message in them, or
+// waits there for one.
 
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   const InPoll poll;

@@ -58,8 +58,8 @@ class Keeper {
 
 /// `is_in_place`: this rank sends in place, so a call with an array of datatypes has no blocks that it sends.
 template <class... Types, class... Given>
-int make_persistent(LoggedCalls& logged, const VirtualComm& virtual_comm, int (*begin)(Types...), MPI_Request* request,
-                    bool is_in_place, bool has_neighbours, Given... given) {
+int make_persistent_collective(LoggedCalls& logged, const VirtualComm& virtual_comm, int (*begin)(Types...),
+                               MPI_Request* request, bool is_in_place, bool has_neighbours, Given... given) {
   return logged.in_call([&] {
     int out = virtual_comm.size;
     int in = virtual_comm.size;
@@ -80,7 +80,7 @@ int make_persistent(LoggedCalls& logged, const VirtualComm& virtual_comm, int (*
 }
 
 /// Records a persistent request that the library has made.
-int made(int code, MPI_Comm comm, const MPI_Request* request) {
+int note_made_collective(int code, MPI_Comm comm, const MPI_Request* request) {
   if (code == MPI_SUCCESS) process_context().persistent_requests.note_made(comm, *request);
   return code;
 }
@@ -94,16 +94,16 @@ bool is_in_place(MPI_Comm /*first*/) { return false; }
 // NOLINTBEGIN(readability-identifier-naming, cppcoreguidelines-macro-usage): MPI's names, as many as it has
 
 // `given`: the number of arguments before info and request, which has the communicator as its last one.
-#define MEND_PERSISTENT(name, beginning, given, comm, info, request, count, has_neighbours)         \
-  int P##name(MEND_PARAMETERS_##count(name)) {                                                      \
-    static const auto library = mend::of_the_library<decltype(&P##name)>("P" #name);                \
-    comm = mend::resolve(comm);                                                                     \
-    if (auto* logged = mend::logged_calls_of(comm))                                                 \
-      return mend::make_persistent(*logged, *logged->virtual_comm_of(comm), &P##beginning, request, \
-                                   mend::is_in_place(a0), has_neighbours, MEND_ARGUMENTS_##given);  \
-    return mend::made(library(MEND_ARGUMENTS_##count), comm, request);                              \
-  }                                                                                                 \
-  static_assert(std::tuple_size_v<mend::ParametersOf<decltype(name)>::As> == (count));              \
+#define MEND_PERSISTENT(name, beginning, given, comm, info, request, count, has_neighbours)                    \
+  int P##name(MEND_PARAMETERS_##count(name)) {                                                                 \
+    static const auto library = mend::of_the_library<decltype(&P##name)>("P" #name);                           \
+    comm = mend::resolve(comm);                                                                                \
+    if (auto* logged = mend::logged_calls_of(comm))                                                            \
+      return mend::make_persistent_collective(*logged, *logged->virtual_comm_of(comm), &P##beginning, request, \
+                                              mend::is_in_place(a0), has_neighbours, MEND_ARGUMENTS_##given);  \
+    return mend::note_made_collective(library(MEND_ARGUMENTS_##count), comm, request);                         \
+  }                                                                                                            \
+  static_assert(std::tuple_size_v<mend::ParametersOf<decltype(name)>::As> == (count));                         \
   extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
 
 #define MEND_PERSISTENT_3(name, beginning) MEND_PERSISTENT(name, beginning, 1, a0, a1, a2, 3, false)

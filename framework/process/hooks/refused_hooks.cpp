@@ -27,7 +27,7 @@ namespace {
 
 /// Returns the object that logs calls which a call with this argument would bypass; null if there is none.
 template <class Argument>
-LoggedCalls* owner_of(Argument argument) {
+LoggedCalls* owner_of_communicator(Argument argument) {
   if constexpr (std::is_same_v<Argument, MPI_Comm>) return logged_calls_of(argument);
   return nullptr;
 }
@@ -57,7 +57,7 @@ MpiCall recorded_as(std::string_view name) {
 template <class... Types>
 int refuse_or_call(const char* name, MpiCall recorded, int (*library)(Types...), Types... arguments) {
   LoggedCalls* logged = nullptr;
-  ((logged = logged == nullptr ? owner_of(arguments) : logged), ...);
+  ((logged = logged == nullptr ? owner_of_communicator(arguments) : logged), ...);
   if constexpr (!(std::is_same_v<Types, MPI_Comm> || ...)) {
     logged = logged_calls();
     if (logged != nullptr && !logged->is_logging()) logged = nullptr;

@@ -37,7 +37,7 @@ const char* name_of(Intent intent) {
 
 const char* name_of(agreement::BallotResult result) {
   switch (result) {
-    case agreement::BallotResult::carried: return "carried";
+    case agreement::BallotResult::accepted: return "accepted";
     case agreement::BallotResult::rejected: return "rejected";
     case agreement::BallotResult::recover: return "recover";
     case agreement::BallotResult::abandon: return "abandon";
@@ -78,7 +78,7 @@ std::string to_string(const Event& event) {
           [](const Begin&) { return std::string("begins"); },
           [](const BodyLeft& left) { return fmt::format("leaves the body for {}", agreement::name_of(left.proposal)); },
           [](const Called&) { return std::string("is called"); },
-          [](const Ruled& ruled) { return fmt::format("hears the ballot: {}", name_of(ruled.result)); },
+          [](const BallotEnded& ended) { return fmt::format("hears the ballot: {}", name_of(ended.result)); },
           [](const Decided& decided) {
             return fmt::format("hears the decision: {}{}", name_of(decided.decision.what),
                                decided.decision.in_vain ? ", in vain" : "");

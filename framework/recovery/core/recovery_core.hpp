@@ -6,7 +6,7 @@
 // events. The core answers each event with actions, in order. The process waits in the last action of an answer, whose
 // result is the next event.
 //
-//   enter the body --left--> ballot --ruled--> job decision --decided--> settle, end
+//   enter the body --left--> ballot --ended--> job decision --decided--> settle, end
 //   park           --called--------------------^      |
 //     ^                                               v recover
 //     |                  +------> settle, shrink base, agree on base: who lives?
@@ -55,7 +55,7 @@
 //   state        waits in               event        then
 //   playing      EnterBody              BodyLeft     Revoke unless finished; CastBallot           -> balloting
 //   parked       Park                   Called       DecideJob                                    -> deciding
-//   balloting    CastBallot             Ruled        CallSpares; DecideJob                        -> deciding
+//   balloting    CastBallot             BallotEnded  CallSpares; DecideJob                        -> deciding
 //   deciding     DecideJob              Decided      recover: a round; else Settle                -> settling / closing
 //   closing      Settle                 Settled      End                                          -> ended
 //   settling     NewCandidate, Settle   Settled      Shrink                                       -> shrinking
@@ -115,7 +115,8 @@ struct BodyLeft {
 };
 /// The parked process was called, or a rank has died.
 struct Called {};
-struct Ruled {
+/// All ranks of the epoch know the result of the ballot.
+struct BallotEnded {
   agreement::BallotResult result;
   ProcessSet known_dead;  ///< known to this process from any source
 };
@@ -158,8 +159,8 @@ struct FailureNoticed {};
 struct LocalError {};
 
 using Event =
-    std::variant<Begin, BodyLeft, Called, Ruled, Decided, Settled, Shrunk, Agreed, SplitEnded, Founded, NewcomerCalled,
-                 NewcomerLost, MeetingEnded, Admitted, ProcessDied, FailureNoticed, LocalError>;
+    std::variant<Begin, BodyLeft, Called, BallotEnded, Decided, Settled, Shrunk, Agreed, SplitEnded, Founded,
+                 NewcomerCalled, NewcomerLost, MeetingEnded, Admitted, ProcessDied, FailureNoticed, LocalError>;
 
 // --- actions ----------------------------------------------------------------------------------------------------
 
@@ -419,7 +420,7 @@ class BasicCore {
   void on(const Begin&, Actions& actions);
   void on(const BodyLeft&, Actions& actions);
   void on(const Called&, Actions& actions);
-  void on(const Ruled&, Actions& actions);
+  void on(const BallotEnded&, Actions& actions);
   void on(const Decided&, Actions& actions);
   void on(const Settled&, Actions& actions);
   void on(const Shrunk&, Actions& actions);

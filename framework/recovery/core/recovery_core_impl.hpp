@@ -65,18 +65,18 @@ void BasicCore<Rules>::on(const Called&, Actions& actions) {
 }
 
 template <class Rules>
-void BasicCore<Rules>::on(const Ruled& ruled, Actions& actions) {
+void BasicCore<Rules>::on(const BallotEnded& ended, Actions& actions) {
   using agreement::BallotResult;
-  if (ruled.result == BallotResult::confused) {
+  if (ended.result == BallotResult::confused) {
     code_ = ExitCode::usage;
     actions.push_back(CastBallot{agreement::Proposal::abandon});
     return;
   }
-  const bool is_over = ruled.result == BallotResult::carried || ruled.result == BallotResult::abandon;
+  const bool is_over = ended.result == BallotResult::accepted || ended.result == BallotResult::abandon;
   if (!is_over) interrupt(actions);
-  if (keeps(Rule::call_spares)) call_spares(ruled.known_dead, actions);
+  if (keeps(Rule::call_spares)) call_spares(ended.known_dead, actions);
   if (is_over && saving_) code_ = ExitCode::unrecoverable;
-  const bool abandons = ruled.result == BallotResult::abandon || (is_over && saving_);
+  const bool abandons = ended.result == BallotResult::abandon || (is_over && saving_);
   decide(abandons ? Intent::abandon : is_over ? Intent::finish : Intent::recover, actions);
 }
 

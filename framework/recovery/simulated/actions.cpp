@@ -38,7 +38,7 @@ void RecoverySimulation::perform(ProcessId process, const CallSpares& action) {
 void RecoverySimulation::perform(ProcessId process, const CastBallot& action) {
   Process& one = at(process);
   one.proposal = action.proposal;
-  if (one.closed) return drive(process, Ruled{*one.closed, one.detector->known_dead()});
+  if (one.closed) return drive(process, BallotEnded{*one.closed, one.detector->known_dead()});
   one.wait = Process::Wait::agreement;
   contribute(process, {one.application, false}, ballot_contribution(action.proposal));
 }

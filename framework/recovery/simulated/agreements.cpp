@@ -64,7 +64,7 @@ void RecoverySimulation::decided(ProcessId process, GroupKey key, const agreemen
     const auto result = agreement::Ballot(std::make_unique<FixedOutcome>(outcome), Rank{0}, 1).cast(proposal, true);
     if (result == agreement::BallotResult::recover || result == agreement::BallotResult::abandon) one.closed = result;
     if (one.restoring) return restore_ends(process, result);
-    return drive(process, Ruled{result, one.detector->known_dead()});
+    return drive(process, BallotEnded{result, one.detector->known_dead()});
   }
   if (one.core->state() == State::deciding) {
     FixedOutcome everyone(outcome);

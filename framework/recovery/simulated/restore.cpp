@@ -133,7 +133,7 @@ void RecoverySimulation::restore_ends(ProcessId process, agreement::BallotResult
   Process& one = at(process);
   one.restoring = false;
   one.later.clear();
-  if (result != agreement::BallotResult::carried) {
+  if (result != agreement::BallotResult::accepted) {
     return drive(process, BodyLeft{agreement::Proposal::recover, ExitCode::ok, false});
   }
   with_data_ = one.core->position().roster;  // all have restored; copies are taken to have come before the next death

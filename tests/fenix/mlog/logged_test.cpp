@@ -1,8 +1,8 @@
 // Programs for Fenix with message logs, in C and in C++: after real deaths their results have the bits of an
 // undisturbed run, and those who stay compute no step twice.
 
+#include "tests/fenix/fenix_job.hpp"
 #include "tests/fenix/snapshot/lost_data.hpp"
-#include "tests/support/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
@@ -23,16 +23,14 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr int ranks = 4;
-
 struct Client {
   const char* program;
   std::string mode;
 };
 
 JobEnd play_client(const Client& client, int spares, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {client.program, client.mode, fmt::format("--spares={}", spares)});
-  return support::run_job(support::mend_run(ranks, spares, arguments));
+  arguments.insert(arguments.begin(), {client.mode, fmt::format("--spares={}", spares)});
+  return play_fenix(client.program, spares, arguments);
 }
 
 /// The bits that each rank says, without how often it has computed.

@@ -1,7 +1,7 @@
 // Every snapshot that a program for Fenix keeps comes back to the last bit, whoever is killed and where.
 
+#include "tests/fenix/fenix_job.hpp"
 #include "tests/fenix/snapshot/lost_data.hpp"
-#include "tests/support/subject_job.hpp"
 #include "tests/support/long_tests.hpp"
 
 #include <fmt/format.h>
@@ -14,12 +14,10 @@ namespace {
 
 using support::JobEnd;
 
-constexpr int ranks = 4;
-
 JobEnd play_history(const std::string& mode, int spares, long steps, const std::vector<std::string>& deaths) {
-  std::vector<std::string> arguments{MEND_FENIX_HISTORY, mode, std::to_string(spares), std::to_string(steps)};
+  std::vector<std::string> arguments{mode, std::to_string(spares), std::to_string(steps)};
   arguments.insert(arguments.end(), deaths.begin(), deaths.end());
-  return support::run_job(support::mend_run(ranks, spares, arguments));
+  return play_fenix(MEND_FENIX_HISTORY, spares, arguments);
 }
 
 void expect_whole(const JobEnd& end, const std::string& what) {

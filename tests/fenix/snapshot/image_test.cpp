@@ -27,7 +27,7 @@ struct Slot {
   }
 };
 
-Data bytes_of(std::size_t size, int value) { return Data(size, static_cast<std::byte>(value)); }
+Data filled_with(std::size_t size, int value) { return Data(size, static_cast<std::byte>(value)); }
 
 TEST(AnImage, has_the_places_that_it_had) {
   Slot slot;
@@ -43,26 +43,26 @@ TEST(AnImage, has_the_places_that_it_had) {
 TEST(AnImage, keeps_what_members_have_when_one_grows) {
   Slot slot;
   slot.image.begin({{1, 100}, {2, 200}});
-  slot.image.write(1, 0, bytes_of(100, 1));
-  slot.image.write(2, 0, bytes_of(200, 2));
+  slot.image.write(1, 0, filled_with(100, 1));
+  slot.image.write(2, 0, filled_with(200, 2));
   slot.image.make_room(1, 5 * page_bytes);
-  slot.image.write(1, 100, bytes_of(5 * page_bytes - 100, 3));
-  Data expected = bytes_of(5 * page_bytes, 3);
+  slot.image.write(1, 100, filled_with(5 * page_bytes - 100, 3));
+  Data expected = filled_with(5 * page_bytes, 3);
   std::fill_n(expected.begin(), 100, std::byte{1});
   EXPECT_EQ(slot.at(1, 5 * page_bytes), expected);
-  EXPECT_EQ(slot.at(2, 200), bytes_of(200, 2));
+  EXPECT_EQ(slot.at(2, 200), filled_with(200, 2));
 }
 
 TEST(AnImage, finds_its_record_wherever_that_lies) {
   for (const std::size_t size : {10U, 100'000U}) {
     Slot slot;
     slot.image.begin({{1, 100}});
-    slot.image.write(1, 0, bytes_of(100, 1));
-    const Data record = bytes_of(size, 9);
+    slot.image.write(1, 0, filled_with(100, 1));
+    const Data record = filled_with(size, 9);
     slot.image.write_record(record);
     const auto found = mend::fenix::record_in(slot.parts->data());
     EXPECT_EQ(Data(found.begin(), found.end()), record);
-    EXPECT_EQ(slot.at(1, 100), bytes_of(100, 1));
+    EXPECT_EQ(slot.at(1, 100), filled_with(100, 1));
   }
 }
 

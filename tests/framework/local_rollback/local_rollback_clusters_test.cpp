@@ -1,11 +1,11 @@
 // --mend-rollback local with --mend-clusters: the ranks of a cluster go back together.
 
 #include "tests/framework/local_rollback/rolled_back_job.hpp"
+#include "tests/framework/place_name.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
@@ -16,34 +16,21 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-const std::string named = "rolls_back_locally:";
-const std::string from_any = "rolls_back_from_any:";
-const std::string with_neighbours = "rolls_back_with_neighbours:";
-const std::string with_begun = "rolls_back_with_begun_collectives:";
-
 support::JobEnd play_in(const std::string& clusters, const std::string& scenario, int ranks = 4, int spares = 3) {
   return play(scenario, ranks, spares,
               {"--mend-rollback", "local", "--mend-commit-every", "4", "--mend-redundancy", "replicas:2",
                "--mend-clusters", clusters});
 }
 
-/// What the ranks say of the scenario's result without a death, and without clusters. The library's own neighbourhood
-/// collectives are not compared: Open MPI 5.0 has defects in those that do not block.
-const std::vector<std::string>& undisturbed(const std::string& scenario) {
-  static std::map<std::string, std::vector<std::string>> results;
-  std::vector<std::string>& lines = results[scenario];
-  if (lines.empty()) {
-    std::vector<std::string> options{"--mend-commit-every", "4"};
-    if (scenario == with_neighbours) options.insert(options.end(), {"--mend-rollback", "local"});
-    lines = results_of(play(scenario, 4, 0, options));
-  }
-  return lines;
-}
-
 constexpr Done stayed{12, 1};
 
+/// Fails the current test unless all ranks have the results of a run without a death and without clusters, and each has
+/// done what `done` says of it. The library's own neighbourhood collectives are not compared: Open MPI 5.0 has defects
+/// in those that do not block.
 void expect_right(const support::JobEnd& end, const std::vector<Done>& done, const std::string& scenario = named) {
-  expect_rolled_back(end, undisturbed(scenario), done);
+  std::vector<std::string> options{"--mend-commit-every", "4"};
+  if (scenario == with_neighbours) options.insert(options.end(), {"--mend-rollback", "local"});
+  expect_rolled_back(end, undisturbed_results(scenario, options), done);
 }
 
 class WhoeverOfAClusterDies : public testing::TestWithParam<int> {};
@@ -150,12 +137,12 @@ TEST(LocalRollbackOfClusters, ends_a_strict_job_if_no_rank_stays) {
 
 /// A step logs 100 KiB in ranks 1 and 2, and rank 0 keeps copies for rank 1. The limit is 1 MiB.
 TEST(LocalRollbackOfClusters, commits_before_logs_are_full_at_the_same_steps_after_it_went_back) {
-  const std::vector<std::string> with_small_logs{"--mend-rollback",     "local", "--mend-log-limit", "1",
-                                                 "--mend-commit-every", "1000",  "--mend-clusters",  "2"};
-  const auto expected = results_of(play("fills_logs:commits:", 3, 0, with_small_logs));
+  const std::vector<std::string> options{"--mend-rollback",     "local", "--mend-log-limit", "1",
+                                         "--mend-commit-every", "1000",  "--mend-clusters",  "2"};
+  const auto expected = results_of(play("fills_logs:commits:", 3, 0, options));
   ASSERT_THAT(expected, SizeIs(3));
   EXPECT_THAT(expected[0], testing::ContainsRegex("commits at( [0-9]+){3,10}$"));
-  const auto end = play("fills_logs:commits:1@23,2@37", 3, 2, with_small_logs);
+  const auto end = play("fills_logs:commits:1@23,2@37", 3, 2, options);
   EXPECT_EQ(results_of(end), expected) << end.errors;
   EXPECT_THAT(end.errors, testing::Not(HasSubstr("is full")));
   EXPECT_THAT(end.errors, HasSubstr("only ranks 0, 1 go back"));
@@ -169,17 +156,11 @@ TEST(LocalRollbackOfClusters, has_all_go_back_if_it_receives_from_any_source) {
 
 class AtThisPointOfAMate : public testing::TestWithParam<const char*> {};
 
-std::string name_of(const testing::TestParamInfo<const char*>& point) {
-  std::string name = point.param;
-  std::ranges::replace(name, '.', '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(LocalRollback, AtThisPointOfAMate,
                          testing::Values("ballot.before", "recovery.begin", "recovery.split", "recovery.done",
                                          "restore.inventory", "restore.exchange", "restore.done", "commit.exchange",
                                          "commit.publish", "finish.before"),
-                         name_of);
+                         place_name<const char*>);
 
 TEST_P(AtThisPointOfAMate, a_survivor_that_goes_back_may_die_too) {
   expect_right(play_in("2", fmt::format("{}1@6,0@6+{}", named, GetParam())), {{}, {}, {}, {}});

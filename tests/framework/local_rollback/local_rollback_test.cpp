@@ -1,13 +1,12 @@
 // --mend-rollback local: only the process that takes over a rank goes back.
 
 #include "tests/framework/local_rollback/rolled_back_job.hpp"
+#include "tests/framework/place_name.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -19,35 +18,22 @@ using testing::SizeIs;
 
 const std::vector<std::string> locally{"--mend-rollback", "local", "--mend-commit-every", "4"};
 
-const std::string named = "rolls_back_locally:";
-const std::string from_any = "rolls_back_from_any:";
-const std::string with_requests = "rolls_back_with_requests:";
-const std::string with_begun = "rolls_back_with_begun_collectives:";
-
 support::JobEnd play_locally(const std::string& deaths, int ranks = 4, int spares = 3,
                              std::vector<std::string> options = locally) {
   return play(named + deaths, ranks, spares, options);
 }
 support::JobEnd play_from_any(const std::string& deaths) { return play(from_any + deaths, 4, 3, locally); }
 
-/// What the ranks say of the scenario's result without a death.
-const std::vector<std::string>& undisturbed(const std::string& scenario) {
-  static std::map<std::string, std::vector<std::string>> results;
-  std::vector<std::string>& lines = results[scenario];
-  if (lines.empty()) lines = results_of(play(scenario, 4, 0, locally));
-  return lines;
-}
-
 /// How the ranks may have entered the body.
 enum class Entries { once, any };
 
 /// Fails the current test unless all ranks have the results of an undisturbed run; `steps`: how many each has computed,
 /// by rank, -1 where any number is right.
-void expect_right(const support::JobEnd& end, const std::vector<int>& steps, const std::string& scenario = named,
+void expect_steps(const support::JobEnd& end, const std::vector<int>& steps, const std::string& scenario = named,
                   Entries entries = Entries::once) {
   std::vector<Done> done;
   for (const int count : steps) done.push_back({count, entries == Entries::once ? 1 : -1});
-  expect_rolled_back(end, undisturbed(scenario), done);
+  expect_rolled_back(end, undisturbed_results(scenario, locally), done);
 }
 
 TEST(LocalRollback, gives_the_same_result_as_the_global_one_without_a_death) {
@@ -62,7 +48,7 @@ TEST_P(WhoeverDies, is_the_only_one_that_goes_back) {
   std::vector<int> steps(4, 12);
   steps[static_cast<std::size_t>(GetParam())] = 8;  // from the commit at step 4
   const auto end = play_locally(fmt::format("{}@6", GetParam()));
-  expect_right(end, steps);
+  expect_steps(end, steps);
   // Each of the others has done one or two since, and may be in the next.
   EXPECT_THAT(end.errors, testing::ContainsRegex(
                               fmt::format("only rank {} goes back to version 1: the others keep [3-6] steps that "
@@ -75,25 +61,25 @@ TEST_P(WhoeverDies, is_the_only_one_that_goes_back) {
                                           GetParam())));
 }
 
-TEST(LocalRollback, works_before_the_first_commit) { expect_right(play_locally("2@3"), {12, 12, 12, 12}); }
-TEST(LocalRollback, works_before_restore) { expect_right(play_locally("2@-1"), {12, 12, 12, 12}); }
-TEST(LocalRollback, works_right_after_a_commit) { expect_right(play_locally("1@8"), {12, 4, 12, 12}); }
-TEST(LocalRollback, works_when_two_die_at_once) { expect_right(play_locally("1@6,3@6"), {12, 8, 12, 8}); }
-TEST(LocalRollback, works_when_one_dies_after_the_other) { expect_right(play_locally("1@5,2@7"), {12, 8, 8, 12}); }
-TEST(LocalRollback, works_when_the_successor_dies_too) { expect_right(play_locally("1@6,1'@5"), {12, 8, 12, 12}); }
+TEST(LocalRollback, works_before_the_first_commit) { expect_steps(play_locally("2@3"), {12, 12, 12, 12}); }
+TEST(LocalRollback, works_before_restore) { expect_steps(play_locally("2@-1"), {12, 12, 12, 12}); }
+TEST(LocalRollback, works_right_after_a_commit) { expect_steps(play_locally("1@8"), {12, 4, 12, 12}); }
+TEST(LocalRollback, works_when_two_die_at_once) { expect_steps(play_locally("1@6,3@6"), {12, 8, 12, 8}); }
+TEST(LocalRollback, works_when_one_dies_after_the_other) { expect_steps(play_locally("1@5,2@7"), {12, 8, 8, 12}); }
+TEST(LocalRollback, works_when_the_successor_dies_too) { expect_steps(play_locally("1@6,1'@5"), {12, 8, 12, 12}); }
 TEST(LocalRollback, works_when_the_successor_dies_in_the_setup) {
-  expect_right(play_locally("1@6,1'@-1"), {12, 8, 12, 12});
+  expect_steps(play_locally("1@6,1'@-1"), {12, 8, 12, 12});
 }
 TEST(LocalRollback, works_with_processes_that_are_started) {
   auto options = locally;
   options.insert(options.end(), {"--mend-on-failure", "spawn"});
-  expect_right(play_locally("1@6", 4, 0, options), {12, 8, 12, 12});
+  expect_steps(play_locally("1@6", 4, 0, options), {12, 8, 12, 12});
 }
 TEST(LocalRollback, works_with_a_disk) {
   const support::ScratchFolder disk;
   auto options = locally;
   options.insert(options.end(), {"--mend-disk", disk.path().string() + ",every=1"});
-  expect_right(play_locally("1@6", 4, 1, options), {12, 8, 12, 12});
+  expect_steps(play_locally("1@6", 4, 1, options), {12, 8, 12, 12});
 }
 
 TEST(LocalRollback, is_told_by_the_result_and_by_traces) {
@@ -139,33 +125,33 @@ TEST(LocalRollback, gives_the_same_result_as_the_global_one_with_receives_from_a
 TEST_P(WhoeverDies, receives_from_any_source_again) {
   std::vector<int> steps(4, 12);
   steps[static_cast<std::size_t>(GetParam())] = 8;
-  for (const int step : {5, 7}) expect_right(play_from_any(fmt::format("{}@{}", GetParam(), step)), steps, from_any);
+  for (const int step : {5, 7}) expect_steps(play_from_any(fmt::format("{}@{}", GetParam(), step)), steps, from_any);
 }
 
 TEST(LocalRollbackFromAny, works_before_the_first_commit) {
-  expect_right(play_from_any("0@3"), {12, 12, 12, 12}, from_any);
+  expect_steps(play_from_any("0@3"), {12, 12, 12, 12}, from_any);
 }
-TEST(LocalRollbackFromAny, works_before_restore) { expect_right(play_from_any("2@-1"), {12, 12, 12, 12}, from_any); }
+TEST(LocalRollbackFromAny, works_before_restore) { expect_steps(play_from_any("2@-1"), {12, 12, 12, 12}, from_any); }
 TEST(LocalRollbackFromAny, works_right_after_a_commit) {
-  expect_right(play_from_any("0@8"), {4, 12, 12, 12}, from_any);
+  expect_steps(play_from_any("0@8"), {4, 12, 12, 12}, from_any);
 }
 TEST(LocalRollbackFromAny, works_when_one_dies_after_the_other) {
-  expect_right(play_from_any("0@5,0'@10,2@11"), {4, 12, 4, 12}, from_any);
+  expect_steps(play_from_any("0@5,0'@10,2@11"), {4, 12, 4, 12}, from_any);
 }
 TEST(LocalRollbackFromAny, works_when_the_successor_dies_too) {
-  expect_right(play_from_any("0@7,0'@6"), {8, 12, 12, 12}, from_any);
+  expect_steps(play_from_any("0@7,0'@6"), {8, 12, 12, 12}, from_any);
 }
 
 /// Then no order is known to be right.
 TEST(LocalRollbackFromAny, has_all_go_back_when_two_die_at_once) {
   const auto end = play_from_any("1@6,3@6");
-  expect_right(play_from_any("0@6,2@6"), {-1, -1, -1, -1}, from_any, Entries::any);
-  expect_right(end, {-1, -1, -1, -1}, from_any, Entries::any);
+  expect_steps(play_from_any("0@6,2@6"), {-1, -1, -1, -1}, from_any, Entries::any);
+  expect_steps(end, {-1, -1, -1, -1}, from_any, Entries::any);
 }
 
 TEST(LocalRollbackFromAny, has_all_go_back_when_another_dies_during_the_recovery) {
   for (const char* const point : {"recovery.confirm", "restore.exchange", "commit.exchange"})
-    expect_right(play_from_any(fmt::format("1@6,3@6+{}", point)), {-1, -1, -1, -1}, from_any, Entries::any);
+    expect_steps(play_from_any(fmt::format("1@6,3@6+{}", point)), {-1, -1, -1, -1}, from_any, Entries::any);
 }
 
 // Synchronous sends that do not block, and matched messages.
@@ -183,20 +169,20 @@ TEST(LocalRollbackOfRequests, ends_a_synchronous_send_when_it_is_received) {
 TEST_P(WhoeverDies, begins_its_requests_again) {
   std::vector<int> steps(4, 12);
   steps[static_cast<std::size_t>(GetParam())] = 8;
-  expect_right(play(with_requests + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_requests);
+  expect_steps(play(with_requests + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_requests);
 }
 
 TEST(LocalRollbackOfRequests, works_when_one_dies_after_the_other) {
-  expect_right(play(with_requests + "0@5,2@7", 4, 3, locally), {8, 12, 8, 12}, with_requests);
+  expect_steps(play(with_requests + "0@5,2@7", 4, 3, locally), {8, 12, 8, 12}, with_requests);
 }
 TEST(LocalRollbackOfRequests, works_before_restore) {
-  expect_right(play(with_requests + "1@-1", 4, 3, locally), {12, 12, 12, 12}, with_requests);
+  expect_steps(play(with_requests + "1@-1", 4, 3, locally), {12, 12, 12, 12}, with_requests);
 }
 TEST(LocalRollbackOfRequests, works_when_the_successor_dies_too) {
-  expect_right(play(with_requests + "1@6,1'@5", 4, 3, locally), {12, 8, 12, 12}, with_requests);
+  expect_steps(play(with_requests + "1@6,1'@5", 4, 3, locally), {12, 8, 12, 12}, with_requests);
 }
 TEST(LocalRollbackOfRequests, has_all_go_back_when_two_die_at_once) {  // it receives from any source
-  expect_right(play(with_requests + "1@6,3@6", 4, 3, locally), {-1, -1, -1, -1}, with_requests, Entries::any);
+  expect_steps(play(with_requests + "1@6,3@6", 4, 3, locally), {-1, -1, -1, -1}, with_requests, Entries::any);
 }
 
 // Collective calls that do not block.
@@ -214,40 +200,38 @@ TEST(LocalRollbackOfBegunCollectives, goes_on_while_a_rank_does_something_else) 
 TEST_P(WhoeverDies, begins_its_collectives_again) {
   std::vector<int> steps(4, 12);
   steps[static_cast<std::size_t>(GetParam())] = 8;
-  expect_right(play(with_begun + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_begun);
+  expect_steps(play(with_begun + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_begun);
 }
 
 TEST(LocalRollbackOfBegunCollectives, works_when_two_die_at_once) {
-  expect_right(play(with_begun + "0@6,2@6", 4, 3, locally), {8, 12, 8, 12}, with_begun);
+  expect_steps(play(with_begun + "0@6,2@6", 4, 3, locally), {8, 12, 8, 12}, with_begun);
 }
 TEST(LocalRollbackOfBegunCollectives, works_when_one_dies_after_the_other) {
-  expect_right(play(with_begun + "1@5,2@7", 4, 3, locally), {12, 8, 8, 12}, with_begun);
+  expect_steps(play(with_begun + "1@5,2@7", 4, 3, locally), {12, 8, 8, 12}, with_begun);
 }
 TEST(LocalRollbackOfBegunCollectives, works_when_the_successor_dies_too) {
-  expect_right(play(with_begun + "1@6,1'@5", 4, 3, locally), {12, 8, 12, 12}, with_begun);
+  expect_steps(play(with_begun + "1@6,1'@5", 4, 3, locally), {12, 8, 12, 12}, with_begun);
 }
 TEST(LocalRollbackOfBegunCollectives, works_when_a_survivor_dies_while_it_replays) {
-  expect_right(play(with_begun + "1@6,3@6+recovery.confirm", 4, 3, locally), {-1, -1, -1, -1}, with_begun);
+  expect_steps(play(with_begun + "1@6,3@6+recovery.confirm", 4, 3, locally), {-1, -1, -1, -1}, with_begun);
 }
 
 // Neighbourhood and persistent collectives, and communicators made in all ways.
 
-const std::string with_neighbours = "rolls_back_with_neighbours:";
-
 TEST_P(WhoeverDies, meets_its_neighbours_again) {
   std::vector<int> steps(4, 12);
   steps[static_cast<std::size_t>(GetParam())] = 8;
-  expect_right(play(with_neighbours + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_neighbours);
+  expect_steps(play(with_neighbours + fmt::format("{}@6", GetParam()), 4, 3, locally), steps, with_neighbours);
 }
 
 TEST(LocalRollbackOfNeighbours, works_when_two_die_at_once) {
-  expect_right(play(with_neighbours + "0@6,2@6", 4, 3, locally), {8, 12, 8, 12}, with_neighbours);
+  expect_steps(play(with_neighbours + "0@6,2@6", 4, 3, locally), {8, 12, 8, 12}, with_neighbours);
 }
 TEST(LocalRollbackOfNeighbours, works_when_the_successor_dies_too) {
-  expect_right(play(with_neighbours + "3@6,3'@5", 4, 3, locally), {12, 12, 12, 8}, with_neighbours);
+  expect_steps(play(with_neighbours + "3@6,3'@5", 4, 3, locally), {12, 12, 12, 8}, with_neighbours);
 }
 TEST(LocalRollbackOfNeighbours, works_before_restore) {
-  expect_right(play(with_neighbours + "2@-1", 4, 3, locally), {12, 12, 12, 12}, with_neighbours);
+  expect_steps(play(with_neighbours + "2@-1", 4, 3, locally), {12, 12, 12, 12}, with_neighbours);
 }
 
 class OnThisManyRanks : public testing::TestWithParam<int> {};
@@ -273,22 +257,16 @@ TEST_P(OnThisManyRanks, begun_collectives_are_the_library_s) {
 
 class AtThisPoint : public testing::TestWithParam<const char*> {};
 
-std::string name_of(const testing::TestParamInfo<const char*>& point) {
-  std::string name = point.param;
-  std::ranges::replace(name, '.', '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(LocalRollback, AtThisPoint,
                          testing::Values("ballot.before", "decision.before", "recovery.begin", "recovery.shrink",
                                          "recovery.plan", "recovery.split", "recovery.confirm", "recovery.done",
                                          "restore.inventory", "restore.exchange", "restore.vote", "restore.done",
                                          "commit.pack", "commit.exchange", "commit.vote", "commit.publish",
                                          "finish.before"),
-                         name_of);
+                         place_name<const char*>);
 
 TEST_P(AtThisPoint, a_survivor_may_die_too) {
-  expect_right(play_locally(fmt::format("1@6,3@6+{}", GetParam())), {-1, -1, -1, -1});
+  expect_steps(play_locally(fmt::format("1@6,3@6+{}", GetParam())), {-1, -1, -1, -1});
 }
 
 TEST(LocalRollback, has_all_go_back_when_a_rank_does_not_send_the_same_again) {

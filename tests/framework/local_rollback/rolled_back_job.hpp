@@ -8,14 +8,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
+
+// Scenarios of the subject (tests/framework/subject/local_rollback.cpp). The deaths follow the colon.
+inline const std::string named = "rolls_back_locally:";
+inline const std::string from_any = "rolls_back_from_any:";
+inline const std::string with_requests = "rolls_back_with_requests:";
+inline const std::string with_begun = "rolls_back_with_begun_collectives:";
+inline const std::string with_neighbours = "rolls_back_with_neighbours:";
 
 /// What the ranks say of their results, in rank order, after an exit code of 0.
 inline std::vector<std::string> results_of(const support::JobEnd& end) {
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   std::vector<std::string> lines = said(end);
   for (std::string& line : lines) line = line.substr(0, line.find(','));
+  return lines;
+}
+
+/// What the ranks say of the scenario's result when nobody dies: the results of one job with these options.
+inline const std::vector<std::string>& undisturbed_results(const std::string& scenario,
+                                                           const std::vector<std::string>& options) {
+  static std::map<std::pair<std::string, std::vector<std::string>>, std::vector<std::string>> results;
+  std::vector<std::string>& lines = results[{scenario, options}];
+  if (lines.empty()) lines = results_of(play(scenario, 4, 0, options));
   return lines;
 }
 

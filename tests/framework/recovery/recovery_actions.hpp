@@ -65,7 +65,7 @@ void System<Rules>::perform(std::size_t p, const CastBallot& action, std::string
   Node& node = touch(p);
   node.proposal = action.proposal;
   if (node.closed) {
-    feed(p, ruled(p, *node.closed, false), 0, told);
+    feed(p, ballot_ended(p, *node.closed, false), 0, told);
     return;
   }
   enter(p, node.application, Op::agree, 0xfe, ballot_contribution(action.proposal));

@@ -133,7 +133,7 @@ TEST(RecoveryExplorer, holds_when_a_rank_would_die_again) {
       {.ranks = 2, .spares = 1, .newcomers = 1, .policy = policy("spare,spawn"), .disk = true, .faulty = true});
 }
 
-TEST(RecoveryExplorer, holds_in_the_first_world) {
+TEST(RecoveryExplorer, holds_while_the_first_epoch_is_made) {
   expect_holds({.ranks = 2, .spares = 1, .deaths = 1, .from_the_start = true});
   expect_holds({.ranks = 3, .spares = 0, .policy = policy("spare,shrink"), .deaths = 1, .from_the_start = true});
 }

@@ -76,7 +76,7 @@ class System {
       node.data = data_of(p, scene.ranks);
     }
     for (std::uint32_t p = 0; p < total; ++p) act(p, touch(p).core->step(Begin{}), 0, nullptr);
-    if (!scene.from_the_start) make_first_world();
+    if (!scene.from_the_start) run_to_first_epoch();
     deaths_left_ = scene.deaths;
     errors_left_ = scene.errors;
   }
@@ -246,7 +246,7 @@ class System {
   }
 
   /// Runs without faults until all are in the first epoch, and no process has done anything in it.
-  void make_first_world() {
+  void run_to_first_epoch() {
     const auto is_there = [&](const Step& step) {
       return step.kind != Kind::decide && !nodes_[step.who]->core->first_epoch();
     };
@@ -350,7 +350,7 @@ class System {
   bool hear(std::size_t p, const Point& point, bool knows_all, std::uint8_t cut, std::string* told);
   /// Returns true for the first process alive, after a rank has died.
   bool knows_fault(std::size_t p) const;
-  Ruled ruled(std::size_t p, agreement::BallotResult result, bool knows_all) const;
+  BallotEnded ballot_ended(std::size_t p, agreement::BallotResult result, bool knows_all) const;
   bool restored(std::size_t p, agreement::BallotResult result, Mask there, std::uint8_t cut, std::string* told);
   bool admitted(std::size_t p, std::uint8_t cut, std::string* told);
 

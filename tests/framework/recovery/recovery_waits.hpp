@@ -214,7 +214,7 @@ bool System<Rules>::hear(std::size_t p, const Point& point, bool knows_all, std:
         agreement::Ballot(std::make_unique<FixedOutcome>(outcome), Rank{0}, 1).cast(proposal, true);
     if (result == agreement::BallotResult::recover || result == agreement::BallotResult::abandon) node.closed = result;
     if (node.restoring) return restored(p, result, point.data, cut, told);
-    return feed(p, ruled(p, result, knows_all), cut, told);
+    return feed(p, ballot_ended(p, result, knows_all), cut, told);
   }
   if (node.core->state() == State::deciding) {
     FixedOutcome stub(outcome);
@@ -231,7 +231,7 @@ bool System<Rules>::knows_fault(std::size_t p) const {
 }
 
 template <class Rules>
-Ruled System<Rules>::ruled(std::size_t p, agreement::BallotResult result, bool knows_all) const {
+BallotEnded System<Rules>::ballot_ended(std::size_t p, agreement::BallotResult result, bool knows_all) const {
   ProcessSet dead;
   const Mask known = knows_all ? all_dead() : nodes_[p]->noticed;
   for (std::uint32_t q = 0; q < nodes_.size(); ++q) {
@@ -248,7 +248,7 @@ bool System<Rules>::restored(std::size_t p, agreement::BallotResult result, Mask
     return leave(p, agreement::Proposal::abandon, ExitCode::ok, cut, told);
   if (result == agreement::BallotResult::confused)
     return leave(p, agreement::Proposal::abandon, ExitCode::usage, cut, told);
-  if (result != agreement::BallotResult::carried)
+  if (result != agreement::BallotResult::accepted)
     return leave(p, agreement::Proposal::recover, ExitCode::ok, cut, told);
   const Roster& roster = node.core->position().roster;
   Mask wanted = 0;

@@ -41,7 +41,7 @@ struct Death {
   std::string place;
 };
 
-std::vector<Death> deaths_in(std::string_view text) {
+std::vector<Death> placed_deaths_in(std::string_view text) {
   std::vector<Death> deaths;
   while (!text.empty()) {
     const auto end = std::min(text.find(','), text.size());
@@ -309,7 +309,7 @@ mend::Body steps_of(std::string_view what) {
   constexpr std::string_view prefix = "in_world:";
   const bool in_world = what.starts_with(prefix);
   if (in_world) what.remove_prefix(prefix.size());
-  return [deaths = deaths_in(what), in_world, entries = std::make_shared<int>(0)](mend::Session& session) {
+  return [deaths = placed_deaths_in(what), in_world, entries = std::make_shared<int>(0)](mend::Session& session) {
     const MPI_Comm comm = in_world ? MPI_COMM_WORLD : session.comm();
     ++*entries;
     Work work(comm);
@@ -346,7 +346,7 @@ mend::Body roll_back_with_begun_collectives(std::string_view what) { return step
 mend::Body fill_logs(std::string_view what) {
   const bool commits = what.starts_with("commits:");
   what.remove_prefix(what.find(':') + 1);
-  return [deaths = deaths_in(what), commits](mend::Session& session) {
+  return [deaths = placed_deaths_in(what), commits](mend::Session& session) {
     constexpr int most_steps = 40;
     const MPI_Comm comm = session.comm();
     const int right = (session.rank().value + 1) % session.size();

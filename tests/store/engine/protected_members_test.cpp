@@ -1,14 +1,13 @@
 #include "store/engine/protected_members.hpp"
 
 #include "base/error.hpp"
+#include "tests/store/member_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <memory>
 #include <string>
-#include <type_traits>
 
 namespace {
 
@@ -16,11 +15,6 @@ using mend::ProtectedMembers;
 using mend::UsageError;
 using mend::Version;
 using testing::HasSubstr;
-
-template <class T>
-std::shared_ptr<mend::Member> member_of(T&& object) {
-  return mend::MemberOf<std::remove_cvref_t<T>>::make(object);
-}
 
 std::string sentence_of(const std::function<void()>& wrong) {
   try {

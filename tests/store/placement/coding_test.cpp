@@ -1,11 +1,11 @@
 #include "store/placement/coding.hpp"
 
 #include "base/error.hpp"
+#include "tests/store/random_bytes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <random>
 
 namespace {
 
@@ -15,20 +15,11 @@ using mend::combine;
 using mend::StripePart;
 using mend::Term;
 
-using Bytes = std::vector<std::byte>;
-
-Bytes random_bytes(std::size_t size, std::mt19937& random) {
-  Bytes bytes(size);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
-
 /// A stripe of `data` random pieces and its parities.
 class FilledStripe {
  public:
   FilledStripe(int data, int parity, std::size_t length) {
-    std::mt19937 random(static_cast<unsigned>(1000 * data + parity));
-    for (int i = 0; i < data; ++i) pieces_.push_back(random_bytes(length, random));
+    for (int i = 0; i < data; ++i) pieces_.push_back(random_bytes(length, static_cast<unsigned>(10 * data + i)));
     for (int row = 0; row < parity; ++row) {
       std::vector<Term> terms;
       for (int i = 0; i < data; ++i) terms.push_back({pieces_[static_cast<std::size_t>(i)], coefficient_of(row, i)});
@@ -37,7 +28,7 @@ class FilledStripe {
     }
   }
 
-  const Bytes& at(StripePart part) const {
+  const PlainBytes& at(StripePart part) const {
     return (part.parity ? parities_ : pieces_)[static_cast<std::size_t>(part.index)];
   }
 
@@ -48,18 +39,18 @@ class FilledStripe {
     return all;
   }
 
-  Bytes rebuild(int piece, const std::vector<StripePart>& from) const {
+  PlainBytes rebuild(int piece, const std::vector<StripePart>& from) const {
     const auto coefficients = coefficients_for(piece, from);
     std::vector<Term> terms;
     for (std::size_t i = 0; i < from.size(); ++i) terms.push_back({at(from[i]), coefficients[i]});
-    Bytes result(at({false, piece}).size());
+    PlainBytes result(at({false, piece}).size());
     combine(terms, result);
     return result;
   }
 
  private:
-  std::vector<Bytes> pieces_;
-  std::vector<Bytes> parities_;
+  std::vector<PlainBytes> pieces_;
+  std::vector<PlainBytes> parities_;
 };
 
 TEST(Coding, brings_back_every_piece_from_any_parts_that_are_enough) {
@@ -105,12 +96,11 @@ TEST(Coding, of_parts_that_are_not_all_different_is_refused) {
 }
 
 TEST(Coding, of_any_length_and_place_is_right_to_the_last_byte) {
-  std::mt19937 random(1);
-  const Bytes a = random_bytes(1000, random);
-  const Bytes b = random_bytes(1000, random);
+  const PlainBytes a = random_bytes(1000, 1);
+  const PlainBytes b = random_bytes(1000, 2);
   for (std::size_t offset = 0; offset < 70; ++offset) {
     for (std::size_t length : {0U, 1U, 31U, 63U, 64U, 65U, 500U}) {
-      Bytes result(length + 1, std::byte{0x5a});
+      PlainBytes result(length + 1, std::byte{0x5a});
       const Term terms[] = {{std::span(a).subspan(offset, length), 1}, {std::span(b).subspan(offset, length), 1}};
       combine(terms, std::span(result).first(length));
       for (std::size_t i = 0; i < length; ++i) ASSERT_EQ(result[i], a[offset + i] ^ b[offset + i]);
@@ -120,9 +110,9 @@ TEST(Coding, of_any_length_and_place_is_right_to_the_last_byte) {
 }
 
 TEST(Coding, of_nothing_is_zeros) {
-  Bytes result(10, std::byte{1});
+  PlainBytes result(10, std::byte{1});
   combine({}, result);
-  EXPECT_EQ(result, Bytes(10));
+  EXPECT_EQ(result, PlainBytes(10));
 }
 
 }  // namespace

@@ -13,24 +13,24 @@ using mend::Stripe;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Stripe copies{{Rank{1}}, {Rank{0}, Rank{2}}};
-const Stripe group{{Rank{1}, Rank{2}}, {Rank{0}}};
-const Sizes sizes{1000, 1280, 700};  // pieces of 640 bytes
+const Stripe copy_stripe{{Rank{1}}, {Rank{0}, Rank{2}}};
+const Stripe parity_stripe{{Rank{1}, Rank{2}}, {Rank{0}}};
+const Sizes snapshot_sizes{1000, 1280, 700};  // pieces of 640 bytes
 
 Changes only(std::vector<ByteRange> ranges) { return {false, std::move(ranges)}; }
 
 TEST(Pieces, are_as_long_as_the_longest_snapshot_of_the_group_needs) {
-  EXPECT_EQ(kept_bytes(group, sizes), 640U);
-  EXPECT_EQ(kept_bytes(Stripe{{Rank{0}, Rank{2}}, {Rank{1}}}, sizes), 640U) << "a holder's counts too";
-  EXPECT_EQ(kept_bytes(copies, sizes), 1280U);
+  EXPECT_EQ(kept_bytes(parity_stripe, snapshot_sizes), 640U);
+  EXPECT_EQ(kept_bytes(Stripe{{Rank{0}, Rank{2}}, {Rank{1}}}, snapshot_sizes), 640U) << "a holder's counts too";
+  EXPECT_EQ(kept_bytes(copy_stripe, snapshot_sizes), 1280U);
 }
 
 TEST(Encode, leaves_out_what_short_snapshots_do_not_have) {
-  const auto whole = encode(group, 0, sizes);
+  const auto whole = encode(parity_stripe, 0, snapshot_sizes);
   ASSERT_EQ(whole.sources.size(), 2U);
   EXPECT_EQ(whole.sources[1].offset, 640U);
   EXPECT_EQ(whole.sources[1].length, 60U);
-  const auto end = encode(group, 0, sizes, {100, 200});
+  const auto end = encode(parity_stripe, 0, snapshot_sizes, {100, 200});
   ASSERT_EQ(end.sources.size(), 1U);
   EXPECT_EQ(end.sources[0].offset, 100U);
   EXPECT_EQ(end.sources[0].length, 100U);
@@ -39,18 +39,18 @@ TEST(Encode, leaves_out_what_short_snapshots_do_not_have) {
 
 TEST(StaleRanges, are_all_when_anybody_packed_anew) {
   std::vector<Changes> changes{only({}), only({}), only({})};
-  EXPECT_THAT(stale_ranges(group, sizes, changes), IsEmpty());
+  EXPECT_THAT(stale_ranges(parity_stripe, snapshot_sizes, changes), IsEmpty());
   for (std::size_t rank = 0; rank < 3; ++rank) {
     auto one_new = changes;
     one_new[rank].everything = true;
-    EXPECT_THAT(stale_ranges(group, sizes, one_new), ElementsAre(ByteRange{0, 640}));
-    EXPECT_THAT(stale_ranges(copies, sizes, one_new), ElementsAre(ByteRange{0, 1280}));
+    EXPECT_THAT(stale_ranges(parity_stripe, snapshot_sizes, one_new), ElementsAre(ByteRange{0, 640}));
+    EXPECT_THAT(stale_ranges(copy_stripe, snapshot_sizes, one_new), ElementsAre(ByteRange{0, 1280}));
   }
 }
 
 TEST(StaleRanges, of_a_copy_are_what_has_changed) {
   const std::vector<Changes> changes{only({{0, 64}}), only({{0, 64}, {500, 600}}), only({})};
-  EXPECT_THAT(stale_ranges(copies, sizes, changes), ElementsAre(ByteRange{0, 64}, ByteRange{500, 600}));
+  EXPECT_THAT(stale_ranges(copy_stripe, snapshot_sizes, changes), ElementsAre(ByteRange{0, 64}, ByteRange{500, 600}));
 }
 
 TEST(StaleRanges, of_a_parity_are_the_pages_in_which_any_of_its_pieces_has_changed) {
@@ -60,10 +60,10 @@ TEST(StaleRanges, of_a_parity_are_the_pages_in_which_any_of_its_pieces_has_chang
   const std::vector<Changes> changes{only({{0, 1000}}),
                                      only({{page + 10, page + 20}, {5 * page, 6 * page}, {9 * page + 1, 15 * page}}),
                                      only({{0, 10}, {12 * page + 7, 13 * page + 1}})};
-  EXPECT_THAT(stale_ranges(group, large, changes),
+  EXPECT_THAT(stale_ranges(parity_stripe, large, changes),
               ElementsAre(ByteRange{page, 4 * page}, ByteRange{5 * page, 6 * page}, ByteRange{9 * page, 10 * page}));
   const std::vector<Changes> short_ones{only({}), only({{0, 64}}), only({})};
-  EXPECT_THAT(stale_ranges(group, sizes, short_ones), ElementsAre(ByteRange{0, 640}));
+  EXPECT_THAT(stale_ranges(parity_stripe, snapshot_sizes, short_ones), ElementsAre(ByteRange{0, 640}));
 }
 
 TEST(Ranges, without_others_are_what_is_left) {

@@ -27,12 +27,12 @@ using mend::Version;
 
 using mend::Bytes;
 
-constexpr Version version{7};
+constexpr Version committed_version{7};
 
 /// Ranks that hold blocks, without MPI.
-class Ranks {
+class SimulatedRanks {
  public:
-  Ranks(const char* redundancy, std::vector<NodeId> nodes)
+  SimulatedRanks(const char* redundancy, std::vector<NodeId> nodes)
       : redundancy_(Redundancy::parse(redundancy)), stripes_(place(redundancy_, nodes)) {
     std::mt19937 random(static_cast<unsigned>(nodes.size()));
     for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
@@ -67,7 +67,7 @@ class Ranks {
   RestorePlan restore() {
     std::vector<Holding> inventory;
     for (const auto& [where, bytes] : kept_) {
-      inventory.push_back({where.first, version, where.second, bytes.size(), sizes_of(where.second, sizes_)});
+      inventory.push_back({where.first, committed_version, where.second, bytes.size(), sizes_of(where.second, sizes_)});
     }
     RestorePlan plan = plan_restore({inventory, {}}, stripes_, size());
     carry_out(plan.bring);
@@ -81,7 +81,7 @@ class Ranks {
       ASSERT_EQ(at(Rank{rank}, Block::snapshot_of(Rank{rank})), snapshots_[static_cast<std::size_t>(rank)])
           << "of rank " << rank;
     }
-    Ranks fresh = *this;
+    SimulatedRanks fresh = *this;
     fresh.commit();
     for (const auto& [where, bytes] : fresh.kept_) ASSERT_EQ(at(where.first, where.second), bytes);
   }
@@ -172,21 +172,21 @@ Promise at_most(std::size_t losses, int groups) {
 class Survival : public testing::TestWithParam<Row> {};
 
 TEST_P(Survival, is_exactly_what_the_table_promises_whoever_dies) {
-  Ranks ranks(GetParam().redundancy, GetParam().nodes);
+  SimulatedRanks ranks(GetParam().redundancy, GetParam().nodes);
   ranks.commit();
   for (unsigned set = 0; set < 1U << ranks.size(); ++set) {
     const std::set<Rank> dead = members(set);
     SCOPED_TRACE(testing::PrintToString(set));
     ASSERT_EQ(lost_with(dead, ranks.stripes()).empty(), GetParam().promise(dead));
-    Ranks job = ranks;
+    SimulatedRanks job = ranks;
     job.lose(dead);
     const RestorePlan plan = job.restore();
     if (GetParam().promise(dead)) {
-      ASSERT_EQ(plan.version, version);
+      ASSERT_EQ(plan.version, committed_version);
       job.expect_whole();
     } else if (static_cast<int>(dead.size()) < job.size()) {
       ASSERT_FALSE(plan.version);
-      ASSERT_EQ(plan.newest_seen, version);
+      ASSERT_EQ(plan.newest_seen, committed_version);
       const auto lost = lost_with(dead, ranks.stripes());
       ASSERT_EQ(plan.missing, std::vector<Rank>(lost.begin(), lost.end()));
     }
@@ -214,13 +214,13 @@ TEST(AfterAFailure, what_was_placed_otherwise_before_is_found_and_placed_anew) {
   for (const char* redundancy : {"partner", "replicas:2", "xor:3", "xor:4", "rs:2+2", "rs:4+2"}) {
     for (int round = 0; round < 50; ++round) {
       SCOPED_TRACE(testing::Message() << redundancy << ", round " << round);
-      Ranks job(redundancy, random_nodes());
+      SimulatedRanks job(redundancy, random_nodes());
       job.commit();
       // One rank after another dies, and its successor is on another node each time.
       for (int rank = 0; rank < job.size(); ++rank) {
         job.lose(std::set<Rank>{Rank{rank}});
         job.move_to(random_nodes());
-        ASSERT_EQ(job.restore().version, version);
+        ASSERT_EQ(job.restore().version, committed_version);
         job.expect_whole();
         if (HasFatalFailure()) return;
       }
@@ -230,12 +230,12 @@ TEST(AfterAFailure, what_was_placed_otherwise_before_is_found_and_placed_anew) {
 
 TEST(ADamagedBlock, is_made_again_from_the_others_whichever_it_is) {
   for (const char* redundancy : {"partner", "replicas:2", "xor:3", "rs:4+2"}) {
-    Ranks ranks(redundancy, one_node(7));
+    SimulatedRanks ranks(redundancy, one_node(7));
     ranks.commit();
     for (const auto& [where, bytes] : ranks.kept()) {
-      Ranks job = ranks;
+      SimulatedRanks job = ranks;
       job.lose(where.first, where.second);
-      ASSERT_EQ(job.restore().version, version);
+      ASSERT_EQ(job.restore().version, committed_version);
       job.expect_whole();
       if (HasFatalFailure()) return;
     }

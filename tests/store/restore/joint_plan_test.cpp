@@ -14,7 +14,7 @@ using mend::Rank;
 using mend::Version;
 using testing::ElementsAre;
 
-constexpr int ranks = 3;
+constexpr int planned_ranks = 3;
 
 /// A group of members without redundancy: of each version, the snapshots of some ranks are left.
 class Group {
@@ -38,7 +38,7 @@ JointPlan plan(const std::vector<Group>& groups) {
   std::vector<Inventory> inventories;
   for (const Group& group : groups) inventories.push_back(group.inventory());
   return plan_jointly(inventories, [&](std::size_t group, Version version) {
-    return GatheringPlan{plan_restore(inventories[group], {}, ranks, version), {}};
+    return GatheringPlan{plan_restore(inventories[group], {}, planned_ranks, version), {}};
   });
 }
 

@@ -19,9 +19,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-using Holders = std::vector<std::optional<Rank>>;
+using CopyHolders = std::vector<std::optional<Rank>>;
 
-const Holders ring_of_4{Rank{1}, Rank{2}, Rank{3}, Rank{0}};
+const CopyHolders ring_of_4{Rank{1}, Rank{2}, Rank{3}, Rank{0}};
 
 Holding holding(int holder, int owner, std::uint64_t version) {
   const auto size = static_cast<mend::ByteCount>(100 * owner + 7);
@@ -29,7 +29,7 @@ Holding holding(int holder, int owner, std::uint64_t version) {
 }
 
 /// For copies that are with the given holders.
-RestorePlan plan_restore(std::span<const Holding> inventory, const Holders& holders) {
+RestorePlan plan_restore(std::span<const Holding> inventory, const CopyHolders& holders) {
   std::vector<Stripe> stripes;
   for (const auto& holder : holders) {
     stripes.push_back({{Rank{static_cast<int>(stripes.size())}}, {}});
@@ -39,17 +39,17 @@ RestorePlan plan_restore(std::span<const Holding> inventory, const Holders& hold
 }
 
 /// A snapshot that must be sent from one rank to another.
-struct Transfer {
+struct SnapshotTransfer {
   Rank from;
   Rank to;
   Rank owner;
   mend::ByteCount size = 0;
-  bool operator==(const Transfer&) const = default;
+  bool operator==(const SnapshotTransfer&) const = default;
 };
 
 /// The transfers of a plan that only makes copies.
-std::vector<Transfer> transfers(const RestorePlan& plan) {
-  std::vector<Transfer> all;
+std::vector<SnapshotTransfer> transfers(const RestorePlan& plan) {
+  std::vector<SnapshotTransfer> all;
   std::vector<mend::Combination> steps = plan.bring;
   steps.insert(steps.end(), plan.protect.begin(), plan.protect.end());
   for (const mend::Combination& step : steps) {
@@ -95,8 +95,8 @@ TEST(RestorePlan, brings_a_newcomer_its_own_snapshot_and_then_the_copy_it_shall_
   EXPECT_EQ(plan.bring.front().target, mend::Block::snapshot_of(Rank{2}));
   EXPECT_EQ(plan.protect.size(), 1);
   EXPECT_EQ(plan.protect.front().target, mend::Block::snapshot_of(Rank{1}));
-  EXPECT_THAT(transfers(plan),
-              UnorderedElementsAre(Transfer{Rank{1}, Rank{2}, Rank{1}, 107}, Transfer{Rank{3}, Rank{2}, Rank{2}, 207}));
+  EXPECT_THAT(transfers(plan), UnorderedElementsAre(SnapshotTransfer{Rank{1}, Rank{2}, Rank{1}, 107},
+                                                    SnapshotTransfer{Rank{3}, Rank{2}, Rank{2}, 207}));
 }
 
 TEST(RestorePlan, goes_back_to_an_older_version_when_the_newest_is_not_whole) {
@@ -117,7 +117,7 @@ TEST(RestorePlan, names_whose_snapshot_is_missing) {
 
 TEST(RestorePlan, needs_no_holder_for_the_only_rank) {
   const Holding own[] = {holding(0, 0, 1)};
-  const RestorePlan plan = plan_restore(own, Holders{std::nullopt});
+  const RestorePlan plan = plan_restore(own, CopyHolders{std::nullopt});
   EXPECT_EQ(plan.version, Version{1});
   EXPECT_THAT(transfers(plan), IsEmpty());
 }
@@ -193,7 +193,7 @@ class RandomRestore {
       if (h.version == *plan.version) has.emplace(h.holder, h.block.owners.front());
     }
     const auto before = has;
-    for (const Transfer& transfer : transfers(plan)) {
+    for (const SnapshotTransfer& transfer : transfers(plan)) {
       ASSERT_TRUE(before.contains({transfer.from, transfer.owner})) << "sends what it has from the start";
       ASSERT_TRUE(has.emplace(transfer.to, transfer.owner).second) << "is sent what it lacks, once";
       const bool wanted = transfer.to == transfer.owner || holder_of(transfer.owner) == transfer.to;
@@ -222,7 +222,7 @@ class RandomRestore {
 
   std::mt19937 random_;
   int size_;
-  Holders holders_;
+  CopyHolders holders_;
   std::vector<Holding> inventory_;
 };
 
@@ -240,9 +240,9 @@ TEST(RestorePlan, does_not_ask_one_holder_for_everything) {
   for (int holder : {0, 1}) {
     for (int owner = 0; owner < 5; ++owner) inventory.push_back(holding(holder, owner, 1));
   }
-  const Holders holders{Rank{1}, Rank{2}, Rank{3}, Rank{4}, Rank{0}};
+  const CopyHolders holders{Rank{1}, Rank{2}, Rank{3}, Rank{4}, Rank{0}};
   std::map<Rank, int> asked;
-  for (const Transfer& transfer : transfers(plan_restore(inventory, holders))) ++asked[transfer.from];
+  for (const SnapshotTransfer& transfer : transfers(plan_restore(inventory, holders))) ++asked[transfer.from];
   ASSERT_EQ(asked.size(), 2U);
   EXPECT_LE(std::abs(asked[Rank{0}] - asked[Rank{1}]), 1);
 }

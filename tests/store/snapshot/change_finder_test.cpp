@@ -22,12 +22,14 @@ using mend::Version;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr int versions = 3;
+constexpr int kept_versions = 3;
 
 /// A rank's members and slots, and the actions of commits on them.
 class Committing {
  public:
-  explicit Committing(FindChanges how) : finder_(how, versions, [this] { return has_unseen_writers; }) { protect(); }
+  explicit Committing(FindChanges how) : finder_(how, kept_versions, [this] { return has_unseen_writers; }) {
+    protect();
+  }
 
   void protect() {
     members_["field"] = MemberOf<std::vector<double>>::make(field);
@@ -36,8 +38,8 @@ class Committing {
 
   Changes commit() {
     version_ = version_.next();
-    Bytes& slot = slots_[version_.value % versions];
-    const Version older{version_.value > versions ? version_.value - versions : 0};
+    Bytes& slot = slots_[version_.value % kept_versions];
+    const Version older{version_.value > kept_versions ? version_.value - kept_versions : 0};
     finder_.look(members_, version_);
     known_ = finder_.since(older);
     Changes changes = pack(members_, Rank{0}, version_, slot, older != Version{}, known_);
@@ -50,7 +52,7 @@ class Committing {
     pack(members_, Rank{0}, version_, snapshot);
     return snapshot;
   }
-  const Bytes& packed() const { return slots_[version_.value % versions]; }
+  const Bytes& packed() const { return slots_[version_.value % kept_versions]; }
   const mend::WrittenSince& known() const { return known_; }
   void begin_anew() { finder_.begin_anew(); }
 
@@ -61,7 +63,7 @@ class Committing {
  private:
   Members members_;
   ChangeFinder finder_;
-  std::array<Bytes, versions> slots_;
+  std::array<Bytes, kept_versions> slots_;
   Version version_{};
   mend::WrittenSince known_;
 };
@@ -97,7 +99,7 @@ class AChangeFinder : public testing::Test {
 
 TEST_F(AChangeFinder, knows_of_members_of_which_little_changes) {
   Committing job(FindChanges::by_writes);
-  for (int i = 0; i < 2 * versions + 2; ++i) {
+  for (int i = 0; i < 2 * kept_versions + 2; ++i) {
     job.field[static_cast<std::size_t>(i * 9973)] = i;
     job.commit();
     ASSERT_EQ(job.packed(), job.whole()) << i;
@@ -113,13 +115,13 @@ TEST_F(AChangeFinder, knows_of_members_of_which_little_changes) {
 
 TEST_F(AChangeFinder, asks_only_where_it_is_to) {
   Committing job(FindChanges::by_hash);
-  for (int i = 0; i < 3 * versions; ++i) job.commit();
+  for (int i = 0; i < 3 * kept_versions; ++i) job.commit();
   EXPECT_THAT(job.known(), IsEmpty());
 }
 
 TEST_F(AChangeFinder, does_not_watch_what_changes_much) {
   Committing job(FindChanges::by_writes);
-  for (int i = 0; i < 3 * versions; ++i) {
+  for (int i = 0; i < 3 * kept_versions; ++i) {
     std::iota(job.field.begin(), job.field.end(), i);
     job.commit();
     EXPECT_THAT(job.known(), IsEmpty());
@@ -129,7 +131,7 @@ TEST_F(AChangeFinder, does_not_watch_what_changes_much) {
 TEST_F(AChangeFinder, gives_up_what_begins_to_change_much_or_has_moved) {
   Committing job(FindChanges::by_writes);
   const auto settle = [&] {
-    for (int i = 0; i < 3 * versions; ++i) job.commit();
+    for (int i = 0; i < 3 * kept_versions; ++i) job.commit();
     ASSERT_THAT(job.known(), SizeIs(1));
   };
   settle();
@@ -150,15 +152,15 @@ TEST_F(AChangeFinder, gives_up_what_begins_to_change_much_or_has_moved) {
 
 TEST_F(AChangeFinder, watches_by_itself_while_nothing_writes_unseen) {
   Committing job(FindChanges::automatic);
-  for (int i = 0; i < 3 * versions; ++i) job.commit();
+  for (int i = 0; i < 3 * kept_versions; ++i) job.commit();
   EXPECT_THAT(job.known(), SizeIs(1));
   job.has_unseen_writers = true;
   job.commit();
   EXPECT_THAT(job.known(), IsEmpty());
-  for (int i = 0; i < 3 * versions; ++i) job.commit();
+  for (int i = 0; i < 3 * kept_versions; ++i) job.commit();
   EXPECT_THAT(job.known(), IsEmpty());
   job.has_unseen_writers = false;
-  for (int i = 0; i < 3 * versions; ++i) job.commit();
+  for (int i = 0; i < 3 * kept_versions; ++i) job.commit();
   EXPECT_THAT(job.known(), SizeIs(1));
 }
 
@@ -170,7 +172,7 @@ TEST_F(AChangeFinder, waits_longer_each_time_that_a_watched_member_changes_much)
       if (!job.known().empty() || i == 1000) return i;
     }
   };
-  for (int i = 0; i < versions; ++i) job.commit();  // the first ones find everything new
+  for (int i = 0; i < kept_versions; ++i) job.commit();  // the first ones find everything new
   int before = commits_until_known();
   int first = 0;
   for (const int longer : {1, 2, 4, 8, 16, 32, 0, 0}) {

@@ -20,12 +20,13 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t kernel_page = 4096;
 
 /// Pages that only this process has, all of them written.
 class Pages {
  public:
-  explicit Pages(std::size_t count, int flags = MAP_PRIVATE) : bytes_(count * page), begin_(map(nullptr, flags)) {
+  explicit Pages(std::size_t count, int flags = MAP_PRIVATE)
+      : bytes_(count * kernel_page), begin_(map(nullptr, flags)) {
     std::memset(begin_, 1, bytes_);
   }
   ~Pages() { ::munmap(begin_, bytes_); }
@@ -59,14 +60,15 @@ TEST_F(DirtyPagesOf, tells_which_pages_were_written_since_it_was_asked_last) {
   ASSERT_TRUE(watch);
   EXPECT_THAT(watch->take(), Optional(IsEmpty()));
   pages.write(0);
-  pages.write(7 * page + 5);
-  pages.write(8 * page);
-  pages.write(100 * page - 1);
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page}, ByteRange{7 * page, 9 * page},
-                                                  ByteRange{99 * page, 100 * page})));
+  pages.write(7 * kernel_page + 5);
+  pages.write(8 * kernel_page);
+  pages.write(100 * kernel_page - 1);
+  EXPECT_THAT(watch->take(),
+              Optional(ElementsAre(ByteRange{0, kernel_page}, ByteRange{7 * kernel_page, 9 * kernel_page},
+                                   ByteRange{99 * kernel_page, 100 * kernel_page})));
   EXPECT_THAT(watch->take(), Optional(IsEmpty()));
-  pages.write(8 * page);
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{8 * page, 9 * page})));
+  pages.write(8 * kernel_page);
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{8 * kernel_page, 9 * kernel_page})));
 }
 
 TEST_F(DirtyPagesOf, misses_nothing_of_many_writes) {
@@ -78,15 +80,15 @@ TEST_F(DirtyPagesOf, misses_nothing_of_many_writes) {
   for (int round = 0; round < 20; ++round) {
     std::vector<bool> written(count, false);
     for (int i = 0; i < 1 << (round % 12); ++i) {
-      const std::size_t at = random() % (count * page);
+      const std::size_t at = random() % (count * kernel_page);
       pages.write(at);
-      written[at / page] = true;
+      written[at / kernel_page] = true;
     }
     const auto told = watch->take();
     ASSERT_TRUE(told);
     std::vector<bool> found(count, false);
     for (const ByteRange& range : *told) {
-      for (std::size_t i = range.begin / page; i < range.end / page; ++i) found[i] = true;
+      for (std::size_t i = range.begin / kernel_page; i < range.end / kernel_page; ++i) found[i] = true;
     }
     EXPECT_EQ(found, written) << "round " << round;
   }
@@ -97,11 +99,11 @@ TEST_F(DirtyPagesOf, knows_what_the_kernel_writes_for_the_process) {
   const auto watch = DirtyPages::begin(pages.all());
   ASSERT_TRUE(watch);
   const int zeros = ::open("/dev/zero", O_RDONLY);
-  ASSERT_EQ(::read(zeros, pages.all().data() + 3 * page, 10), 10);
+  ASSERT_EQ(::read(zeros, pages.all().data() + 3 * kernel_page, 10), 10);
   ::close(zeros);
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{3 * page, 4 * page})));
-  ::madvise(pages.all().data() + 6 * page, page, MADV_DONTNEED);  // makes the page zeros
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{6 * page, 7 * page})));
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{3 * kernel_page, 4 * kernel_page})));
+  ::madvise(pages.all().data() + 6 * kernel_page, kernel_page, MADV_DONTNEED);  // makes the page zeros
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{6 * kernel_page, 7 * kernel_page})));
 }
 
 /// As MPI's shared-memory transport does (cross-memory attach).
@@ -114,25 +116,27 @@ TEST_F(DirtyPagesOf, knows_what_another_process_writes_by_a_system_call) {
   if (child == 0) {
     char byte = 7;
     const iovec from{&byte, 1};
-    const iovec to{pages.all().data() + 4 * page + 17, 1};
+    const iovec to{pages.all().data() + 4 * kernel_page + 17, 1};
     ::_exit(::process_vm_writev(::getppid(), &from, 1, &to, 1, 0) == 1 ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   if (status != 0) GTEST_SKIP() << "processes may not write into each other here";
-  EXPECT_EQ(pages.all()[4 * page + 17], std::byte{7});
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{4 * page, 5 * page})));
+  EXPECT_EQ(pages.all()[4 * kernel_page + 17], std::byte{7});
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{4 * kernel_page, 5 * kernel_page})));
 }
 
 TEST_F(DirtyPagesOf, always_names_what_shares_a_page_with_something_else) {
   Pages pages(10);
-  const auto watch = DirtyPages::begin(pages.all().subspan(100, 5 * page));
+  const auto watch = DirtyPages::begin(pages.all().subspan(100, 5 * kernel_page));
   ASSERT_TRUE(watch);
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page - 100}, ByteRange{5 * page - 100, 5 * page})));
-  pages.write(9 * page);
-  pages.write(2 * page);
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, page - 100}, ByteRange{2 * page - 100, 3 * page - 100},
-                                                  ByteRange{5 * page - 100, 5 * page})));
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, kernel_page - 100},
+                                                  ByteRange{5 * kernel_page - 100, 5 * kernel_page})));
+  pages.write(9 * kernel_page);
+  pages.write(2 * kernel_page);
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{0, kernel_page - 100},
+                                                  ByteRange{2 * kernel_page - 100, 3 * kernel_page - 100},
+                                                  ByteRange{5 * kernel_page - 100, 5 * kernel_page})));
 }
 
 TEST_F(DirtyPagesOf, does_not_know_memory_that_was_mapped_anew) {
@@ -149,12 +153,12 @@ TEST_F(DirtyPagesOf, goes_on_when_the_process_has_a_child) {
   ASSERT_TRUE(watch);
   const pid_t child = ::fork();
   if (child == 0) {
-    pages.write(page);
+    pages.write(kernel_page);
     ::_exit(0);
   }
   ::waitpid(child, nullptr, 0);
-  pages.write(4 * page);
-  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{4 * page, 5 * page})));
+  pages.write(4 * kernel_page);
+  EXPECT_THAT(watch->take(), Optional(ElementsAre(ByteRange{4 * kernel_page, 5 * kernel_page})));
 }
 
 TEST_F(DirtyPagesOf, is_refused_for_memory_that_others_may_write) {
@@ -164,18 +168,18 @@ TEST_F(DirtyPagesOf, is_refused_for_memory_that_others_may_write) {
 
 TEST_F(DirtyPagesOf, is_refused_for_less_than_a_page) {
   Pages pages(2);
-  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(1, 2 * page - 2)));
+  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(1, 2 * kernel_page - 2)));
   EXPECT_FALSE(DirtyPages::begin({}));
 }
 
 TEST_F(DirtyPagesOf, is_refused_for_what_is_watched_already) {
   Pages pages(10);
-  auto watch = DirtyPages::begin(pages.all().subspan(2 * page, 4 * page));
+  auto watch = DirtyPages::begin(pages.all().subspan(2 * kernel_page, 4 * kernel_page));
   ASSERT_TRUE(watch);
   EXPECT_FALSE(DirtyPages::begin(pages.all()));
-  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(5 * page, 3 * page)));
-  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(0, 3 * page)));
-  EXPECT_TRUE(DirtyPages::begin(pages.all().subspan(6 * page, 3 * page)));
+  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(5 * kernel_page, 3 * kernel_page)));
+  EXPECT_FALSE(DirtyPages::begin(pages.all().subspan(0, 3 * kernel_page)));
+  EXPECT_TRUE(DirtyPages::begin(pages.all().subspan(6 * kernel_page, 3 * kernel_page)));
   watch.reset();
   EXPECT_TRUE(DirtyPages::begin(pages.all()));
 }

@@ -2,10 +2,11 @@
 
 #include "store/snapshot/snapshot_in_parts.hpp"
 
+#include "tests/store/random_bytes.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 #include <vector>
 
 namespace {
@@ -17,21 +18,12 @@ using mend::Rank;
 using mend::SnapshotInParts;
 using mend::Version;
 
-using Data = std::vector<std::byte>;
-
-Data random_bytes(std::size_t size, unsigned seed) {
-  std::mt19937 random(seed);
-  Data data(size);
-  std::ranges::generate(data, [&] { return static_cast<std::byte>(random()); });
-  return data;
-}
-
 SnapshotInParts in_parts(mend::Bytes& block, std::size_t size, bool over_older = false) {
   return {"member", "shape", size, block, over_older};
 }
 
 /// What the snapshot has, after all of it was found sound.
-Data sound_data(const mend::Bytes& block, Version version) {
+PlainBytes sound_data(const mend::Bytes& block, Version version) {
   EXPECT_EQ(mend::find_damage(block, Rank{2}, version), std::nullopt);
   const auto members = mend::members_of(block);
   EXPECT_EQ(members.size(), 1U);
@@ -39,7 +31,7 @@ Data sound_data(const mend::Bytes& block, Version version) {
 }
 
 TEST(ASnapshotInParts, has_what_was_written) {
-  const Data data = random_bytes(5 * page_bytes + 640, 1);
+  const PlainBytes data = random_bytes(5 * page_bytes + 640, 1);
   mend::Bytes block;
   SnapshotInParts parts = in_parts(block, data.size());
   parts.write(page_bytes / 2, std::span(data).subspan(page_bytes / 2));
@@ -50,7 +42,7 @@ TEST(ASnapshotInParts, has_what_was_written) {
 }
 
 TEST(ASnapshotInParts, over_an_older_one_names_the_pages_that_differ) {
-  Data data = random_bytes(6 * page_bytes, 2);
+  PlainBytes data = random_bytes(6 * page_bytes, 2);
   mend::Bytes block;
   SnapshotInParts older = in_parts(block, data.size());
   older.write(0, data);
@@ -72,14 +64,14 @@ TEST(ASnapshotInParts, over_an_older_one_names_the_pages_that_differ) {
 }
 
 TEST(ASnapshotInParts, a_page_that_is_written_twice_has_the_second_value) {
-  Data data = random_bytes(2 * page_bytes, 3);
+  PlainBytes data = random_bytes(2 * page_bytes, 3);
   mend::Bytes block;
   SnapshotInParts older = in_parts(block, data.size());
   older.write(0, data);
   older.finish(Rank{2}, Version{1});
 
   SnapshotInParts parts = in_parts(block, data.size(), true);
-  const Data others = random_bytes(2 * page_bytes, 4);
+  const PlainBytes others = random_bytes(2 * page_bytes, 4);
   parts.write(10, std::span(others).first(100));
   parts.write(0, std::span(data).first(page_bytes));  // as it was: its hash says so, its bytes do not
   parts.write(page_bytes, std::span(others).first(page_bytes));
@@ -89,7 +81,7 @@ TEST(ASnapshotInParts, a_page_that_is_written_twice_has_the_second_value) {
 }
 
 TEST(ASnapshotInParts, keeps_what_was_written_when_it_grows) {
-  const Data data = random_bytes(3 * page_bytes, 5);
+  const PlainBytes data = random_bytes(3 * page_bytes, 5);
   mend::Bytes block;
   SnapshotInParts parts = in_parts(block, 2 * page_bytes);
   parts.write(0, std::span(data).first(2 * page_bytes));
@@ -100,7 +92,7 @@ TEST(ASnapshotInParts, keeps_what_was_written_when_it_grows) {
 }
 
 TEST(ASnapshotInParts, of_another_size_than_the_older_one_is_new_as_a_whole) {
-  const Data data = random_bytes(2 * page_bytes, 6);
+  const PlainBytes data = random_bytes(2 * page_bytes, 6);
   mend::Bytes block;
   in_parts(block, 3 * page_bytes).finish(Rank{2}, Version{1});
   SnapshotInParts parts = in_parts(block, data.size(), true);
@@ -110,7 +102,7 @@ TEST(ASnapshotInParts, of_another_size_than_the_older_one_is_new_as_a_whole) {
 }
 
 TEST(ASnapshotInParts, is_new_as_a_whole_when_it_is_committed_once_more) {
-  const Data data = random_bytes(2 * page_bytes, 7);
+  const PlainBytes data = random_bytes(2 * page_bytes, 7);
   mend::Bytes block;
   in_parts(block, data.size()).finish(Rank{2}, Version{1});
   SnapshotInParts parts = in_parts(block, data.size(), true);
@@ -122,7 +114,7 @@ TEST(ASnapshotInParts, is_new_as_a_whole_when_it_is_committed_once_more) {
 }
 
 TEST(ASnapshotInParts, tells_a_flipped_bit) {
-  const Data data = random_bytes(2 * page_bytes, 8);
+  const PlainBytes data = random_bytes(2 * page_bytes, 8);
   mend::Bytes block;
   SnapshotInParts parts = in_parts(block, data.size());
   parts.write(0, data);
@@ -132,7 +124,7 @@ TEST(ASnapshotInParts, tells_a_flipped_bit) {
 }
 
 TEST(ASnapshotInParts, clears_what_it_is_told_to) {
-  Data data = random_bytes(2 * page_bytes, 9);
+  PlainBytes data = random_bytes(2 * page_bytes, 9);
   mend::Bytes block;
   SnapshotInParts parts = in_parts(block, data.size());
   parts.write(0, data);
