@@ -21,22 +21,23 @@
 namespace subject {
 namespace {
 
-constexpr std::size_t rows = 29;
-constexpr std::size_t columns = 11;
+constexpr std::size_t table_rows = 29;
+constexpr std::size_t table_columns = 11;
 
 /// The part of the table that rank `self` of `ranks` has.
 struct Share {
   std::size_t first;
   std::vector<std::uint64_t> cells;
 
-  Share(int self, int ranks) : first(begin_of(self, ranks)), cells((begin_of(self + 1, ranks) - first) * columns, 1) {}
+  Share(int self, int ranks)
+      : first(begin_of(self, ranks)), cells((begin_of(self + 1, ranks) - first) * table_columns, 1) {}
   static std::size_t begin_of(int rank, int ranks) {
-    return rows * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
+    return table_rows * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
   }
 
   void advance(int step) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      cells[i] = cells[i] * 6364136223846793005U + (first * columns + i) * 1442695040888963407U +
+      cells[i] = cells[i] * 6364136223846793005U + (first * table_columns + i) * 1442695040888963407U +
                  static_cast<std::uint64_t>(step);
     }
   }
@@ -44,7 +45,7 @@ struct Share {
   std::uint64_t hash(MPI_Comm comm) const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < cells.size(); ++i)
-      sum += (cells[i] ^ (cells[i] >> 29)) * (2 * (first * columns + i) + 1);
+      sum += (cells[i] ^ (cells[i] >> 29)) * (2 * (first * table_columns + i) + 1);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
     return sum;
   }
@@ -60,8 +61,8 @@ const char* name_of(mend::Origin origin) {
 }
 
 void protect(mend::Session& session, Share& share, int& step) {
-  session.store().protect(
-      "table", mend::part(share.cells, {rows, columns}, {share.first, 0}, {share.cells.size() / columns, columns}));
+  session.store().protect("table", mend::part(share.cells, {table_rows, table_columns}, {share.first, 0},
+                                              {share.cells.size() / table_columns, table_columns}));
   session.store().protect("step", mend::replicated(step));
 }
 
