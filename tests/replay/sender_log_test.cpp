@@ -88,6 +88,16 @@ enum class Without : std::uint8_t {
   phase_of_acknowledged,  ///< an acknowledgement counts after the phase in which it was made
 };
 
+const char* rule_name(Without rule) {
+  switch (rule) {
+    case Without::nothing: return "nothing";
+    case Without::whole_cluster: return "whole_cluster";
+    case Without::copies: return "copies";
+    case Without::phase_of_acknowledged: return "phase_of_acknowledged";
+  }
+  return "";
+}
+
 class ClusterJob {
  public:
   explicit ClusterJob(PhasedProgram program, Without without = Without::nothing) : ClusterJob(program, {}, without) {}
@@ -364,7 +374,8 @@ TEST(SenderLogOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) 
 
 class SenderLogWithout : public testing::TestWithParam<Without> {};
 INSTANTIATE_TEST_SUITE_P(ARule, SenderLogWithout,
-                         testing::Values(Without::whole_cluster, Without::copies, Without::phase_of_acknowledged));
+                         testing::Values(Without::whole_cluster, Without::copies, Without::phase_of_acknowledged),
+                         [](const auto& one) { return rule_name(one.param); });
 
 TEST_P(SenderLogWithout, is_caught) {
   SKIP_IF_SANITIZED();
