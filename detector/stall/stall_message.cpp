@@ -6,7 +6,7 @@
 namespace mend::detector {
 namespace {
 
-constexpr std::uint8_t mark = 0xd8;  // the failure detector's messages begin with another byte
+constexpr std::uint8_t stall_mark = 0xd8;  // the failure detector's messages begin with another byte
 constexpr std::int32_t no_rank = -1;
 
 struct Layout {
@@ -29,11 +29,11 @@ static_assert(sizeof(Layout) == 48 && std::has_unique_object_representations_v<L
 
 }  // namespace
 
-bool is_about_stalls(std::span<const std::byte> bytes) { return !bytes.empty() && bytes.front() == std::byte{mark}; }
+bool is_about_stalls(std::span<const std::byte> bytes) { return !bytes.empty() && bytes.front() == std::byte{stall_mark}; }
 
 void write(const StallMessage& message, std::vector<std::byte>& bytes) {
   const Whereabouts& where = message.where;
-  const Layout layout{mark,
+  const Layout layout{stall_mark,
                       static_cast<std::uint8_t>(message.kind),
                       static_cast<std::uint8_t>(where.place),
                       static_cast<std::uint8_t>(where.call),
@@ -56,7 +56,7 @@ StallMessage read_stall_message(std::span<const std::byte> bytes) {
   });
   const auto layout = reader.take<Layout>();
   reader.expect_end();
-  reader.expect(layout.mark == mark && layout.call <= static_cast<std::uint8_t>(last_mpi_call) &&
+  reader.expect(layout.mark == stall_mark && layout.call <= static_cast<std::uint8_t>(last_mpi_call) &&
                 layout.kind <= static_cast<std::uint8_t>(StallMessage::last_kind) &&
                 layout.place <= static_cast<std::uint8_t>(last_place) && layout.rank >= no_rank &&
                 layout.is_idle <= 1 && layout.has_gone_back <= 1);

@@ -9,7 +9,7 @@
 namespace mend::detector {
 namespace {
 
-constexpr std::uint8_t mark = 0xd9;  // the messages of the ring and about stalls begin with other bytes
+constexpr std::uint8_t status_mark = 0xd9;  // the messages of the ring and about stalls begin with other bytes
 constexpr std::int32_t no_rank = -1;
 constexpr std::int64_t never = -1;
 
@@ -76,10 +76,10 @@ ProcessState state_of(const Layout& layout) {
 
 }  // namespace
 
-bool is_about_status(std::span<const std::byte> bytes) { return !bytes.empty() && bytes.front() == std::byte{mark}; }
+bool is_about_status(std::span<const std::byte> bytes) { return !bytes.empty() && bytes.front() == std::byte{status_mark}; }
 
 void write(const StatusMessage& message, std::vector<std::byte>& bytes) {
-  append(Header{mark, message.state ? std::uint8_t{1} : std::uint8_t{0}, 0, message.look}, bytes);
+  append(Header{status_mark, message.state ? std::uint8_t{1} : std::uint8_t{0}, 0, message.look}, bytes);
   if (message.state) append(layout_of(*message.state), bytes);
 }
 
@@ -88,7 +88,7 @@ StatusMessage read_status_message(std::span<const std::byte> bytes) {
     throw EnvironmentError("a message about the state of a process arrived that no control thread can have sent");
   });
   const auto header = reader.take<Header>();
-  reader.expect(header.mark == mark && header.is_answer <= 1 && header.unused == 0);
+  reader.expect(header.mark == status_mark && header.is_answer <= 1 && header.unused == 0);
   StatusMessage message{header.look, std::nullopt};
   if (header.is_answer == 1) {
     const auto layout = reader.take<Layout>();

@@ -197,43 +197,44 @@ std::string command_line(const Plan& plan, const PlanArguments& arguments) {
 }
 
 Json json_of(const Forecast& forecast) {
-  Json json{{"interval_s", forecast.interval.count()},
-            {"elapsed_s", forecast.elapsed.count()},
-            {"overhead", forecast.overhead},
-            {"failures", forecast.failures},
-            {"chance_out_of_spares", forecast.out_of_spares},
-            {"chance_data_loss", forecast.data_loss}};
+  Json object{{"interval_s", forecast.interval.count()},
+              {"elapsed_s", forecast.elapsed.count()},
+              {"overhead", forecast.overhead},
+              {"failures", forecast.failures},
+              {"chance_out_of_spares", forecast.out_of_spares},
+              {"chance_data_loss", forecast.data_loss}};
   // JSON has no infinity.
-  json["until_done_s"] = std::isfinite(forecast.until_done.count()) ? Json(forecast.until_done.count()) : Json(nullptr);
-  return json;
+  object["until_done_s"] =
+      std::isfinite(forecast.until_done.count()) ? Json(forecast.until_done.count()) : Json(nullptr);
+  return object;
 }
 
 Json json_of(const Choice& choice) {
-  Json json{{"redundancy", to_string(choice.redundancy)},
-            {"spare_nodes", choice.scenario.spare_nodes},
-            {"memory_bytes_per_rank", choice.memory},
-            {"fits", choice.fits},
-            {"commit_s", choice.scenario.commit_cost.count()}};
-  json.update(json_of(choice.forecast));
-  return json;
+  Json object{{"redundancy", to_string(choice.redundancy)},
+              {"spare_nodes", choice.scenario.spare_nodes},
+              {"memory_bytes_per_rank", choice.memory},
+              {"fits", choice.fits},
+              {"commit_s", choice.scenario.commit_cost.count()}};
+  object.update(json_of(choice.forecast));
+  return object;
 }
 
 std::string json_of(const Plan& plan, const PlanArguments& arguments) {
   const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
-  Json json{{"nodes", arguments.nodes},
-            {"ranks", arguments.nodes * arguments.ranks_per_node},
-            {"mtbf_s", chosen.forecast.mtbf.count()},
-            {"recovery_s", chosen.scenario.recovery.count()},
-            {"state_bytes_per_rank", plan.job.state}};
-  json["plan"] = json_of(chosen);
-  json["plan"]["disk"] = plan.disk;
-  json["plan"]["spares"] = chosen.scenario.spare_nodes * arguments.ranks_per_node;
-  json["plan"]["command"] = command_line(plan, arguments);
-  json["choices"] = Json::array();
-  for (const Choice& choice : plan.choices) json["choices"].push_back(json_of(choice));
-  json["without_disk"] = json_of(plan.best.forecast);
-  json["with_disk"] = json_of(plan.with_disk.forecast);
-  return json.dump(2) + "\n";
+  Json object{{"nodes", arguments.nodes},
+              {"ranks", arguments.nodes * arguments.ranks_per_node},
+              {"mtbf_s", chosen.forecast.mtbf.count()},
+              {"recovery_s", chosen.scenario.recovery.count()},
+              {"state_bytes_per_rank", plan.job.state}};
+  object["plan"] = json_of(chosen);
+  object["plan"]["disk"] = plan.disk;
+  object["plan"]["spares"] = chosen.scenario.spare_nodes * arguments.ranks_per_node;
+  object["plan"]["command"] = command_line(plan, arguments);
+  object["choices"] = Json::array();
+  for (const Choice& choice : plan.choices) object["choices"].push_back(json_of(choice));
+  object["without_disk"] = json_of(plan.best.forecast);
+  object["with_disk"] = json_of(plan.with_disk.forecast);
+  return object.dump(2) + "\n";
 }
 
 std::string table_of(const Plan& plan, const PlanArguments& arguments) {

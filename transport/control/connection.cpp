@@ -32,9 +32,9 @@ constexpr std::uint64_t longest_message = std::uint64_t{1} << 30;
 constexpr std::uint64_t question = ~std::uint64_t{0};
 constexpr std::uint64_t answer = question - 1;
 /// Memory for an incoming message is allocated in pieces of this size.
-constexpr std::size_t piece_size = std::size_t{1} << 20;
+constexpr std::size_t read_size = std::size_t{1} << 20;
 /// The number of connections without a valid key that are tolerated at once. The oldest is closed first.
-constexpr std::size_t most_strangers = 16;
+constexpr std::size_t most_without_key = 16;
 
 /// Makes the kernel probe the other machine, so that the loss of that machine also ends the connection: after 5 seconds
 /// of silence.
@@ -143,7 +143,7 @@ class Connection::Impl {
     Error error;
     while (message.size() < size && !error) {
       const std::size_t got = message.size();
-      message.resize(std::min<std::size_t>(size, got + piece_size));
+      message.resize(std::min<std::size_t>(size, got + read_size));
       asio::read(socket_, asio::buffer(message.data() + got, message.size() - got), error);
     }
     return error ? std::nullopt : std::optional(std::move(message));
@@ -279,7 +279,7 @@ class Listener::Impl {
       if (lacks_something) throw EnvironmentError(fmt::format("no connection can be accepted: {}", error.message()));
       if (error) return;
       socket.non_blocking(true);
-      if (strangers_.size() == most_strangers) strangers_.erase(strangers_.begin());
+      if (strangers_.size() == most_without_key) strangers_.erase(strangers_.begin());
       strangers_.push_back({std::move(io), std::move(socket)});
     }
   }
