@@ -3,12 +3,12 @@
 //
 // All are measured in turn, many times, so that disturbances of the machine affect all alike.
 
+#include "bench/command_line.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "agreement/service.hpp"
 #include "base/median.hpp"
 #include "transport/mpi_endpoint.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
@@ -136,16 +136,13 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   mend::bench::Arguments arguments;
-  CLI::App app("How long agreements take on real processes. Start it with mend run -n N.", "bench_agreement");
-  app.add_option("--rounds", arguments.rounds, "Times that each is measured")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--repetitions", arguments.repetitions, "Agreements in one measurement")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--only", arguments.only, "Measure only those with this in their name, beside MPI's");
-  app.add_option("--json", arguments.json, "Also write all numbers to this file");
-  CLI11_PARSE(app, argc, argv);
+  mend::bench::CommandLine line("bench_agreement",
+                                "How long agreements take on real processes. Start it with mend run -n N.");
+  line.add("--rounds", arguments.rounds, "Times that each is measured");
+  line.add("--repetitions", arguments.repetitions, "Agreements in one measurement");
+  line.add("--only", arguments.only, "Measure only those with this in their name, beside MPI's");
+  line.add("--json", arguments.json, "Also write all numbers to this file");
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   mend::bench::run(arguments);

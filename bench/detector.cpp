@@ -4,6 +4,7 @@
 // Started directly, it launches jobs of itself with `mend run`, one for each death, because a process can die only
 // once. The cases take turns, so that disturbances of the machine affect all alike.
 
+#include "bench/command_line.hpp"
 #include "apps/stencil/block.hpp"
 #include "apps/stencil/heat.hpp"
 #include "base/median.hpp"
@@ -13,7 +14,6 @@
 #include "framework/process/mpi_runtime.hpp"
 #include "framework/process/failure_detector.hpp"
 
-#include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -288,21 +288,17 @@ int compare(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace mend::bench;
-  CLI::App app("Measures mend's failure detector on this machine, by killing and stopping processes.",
-               "bench_detector");
+  mend::bench::CommandLine line("bench_detector",
+                                "Measures mend's failure detector on this machine, by killing and stopping processes.");
   Arguments arguments;
-  app.add_option("--samples", arguments.samples, "Failures of each kind; with 0 only the cost is measured")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--rounds", arguments.rounds, "Measurements of the cost")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--json", arguments.json, "Write all measurements to FILE")->type_name("FILE");
-  app.add_option("--subject", arguments.subject, "What a process of a launched job does")->group("");
-  app.add_option("--record", arguments.record, "Where it says what happened")->group("");
-  app.add_option("--fate", arguments.fate, "What becomes of rank 1")->group("");
-  app.allow_extras();  // --mend-...
-  CLI11_PARSE(app, argc, argv);
+  line.add("--samples", arguments.samples, "Failures of each kind; with 0 only the cost is measured", 0);
+  line.add("--rounds", arguments.rounds, "Measurements of the cost");
+  line.add("--json", arguments.json, "Write all measurements to this file");
+  line.add_hidden("--subject", arguments.subject);
+  line.add_hidden("--record", arguments.record);
+  line.add_hidden("--fate", arguments.fate);
+  line.allow_options_of_mend();
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   try {
     if (arguments.subject == "costs") return compare_costs(arguments);
     if (!arguments.subject.empty()) return play(argc, argv, arguments);

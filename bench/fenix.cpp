@@ -8,6 +8,7 @@
 // All are in one job, and measured in turn: what disturbs the machine disturbs them alike. Before each restore a rank
 // is killed, and a spare takes over.
 
+#include "bench/command_line.hpp"
 #include "base/clock.hpp"
 #include "base/median.hpp"
 #include "fenix/process/job.hpp"
@@ -17,7 +18,6 @@
 #include <fenix.hpp>
 #include <mend.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <signal.h>
@@ -261,23 +261,15 @@ int main(int argc, char** argv) {
   int deaths = 0;
   double committed = 64;
   double restored = 16;
-  CLI::App app(
+  mend::bench::CommandLine line(
+      "bench_fenix",
       "How long commits and restores take through fenix.h and mend.h, beside the store's own. Start it with "
-      "mend run -n N --spares S, and --deaths S to measure restores.",
-      "bench_fenix");
-  app.add_option("--rounds", rounds, "Commits that are measured of each")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--deaths", deaths, "Restores that are measured; as many spares are needed")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--commit", committed, "MiB that each rank commits")
-      ->check(CLI::Range(0.1, 1024.0))
-      ->capture_default_str();
-  app.add_option("--restore", restored, "MiB of each rank that are restored")
-      ->check(CLI::Range(0.1, 1024.0))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+      "mend run -n N --spares S, and --deaths S to measure restores.");
+  line.add("--rounds", rounds, "Commits that are measured of each", 0);
+  line.add("--deaths", deaths, "Restores that are measured; as many spares are needed", 0);
+  line.add("--commit", committed, "MiB that each rank commits", 0.1, 1024);
+  line.add("--restore", restored, "MiB of each rank that are restored", 0.1, 1024);
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   MPI_Init(&argc, &argv);
   MPI_Comm world = MPI_COMM_NULL;
   fenix::args::FenixInitArgs arguments;

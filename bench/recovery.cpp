@@ -4,12 +4,12 @@
 // Started directly, it launches jobs of itself with `mend run`, one for each kill. The cases and the bounds take turns,
 // so that disturbances of the machine affect all alike.
 
+#include "bench/command_line.hpp"
 #include "base/median.hpp"
 #include "bench/jobs.hpp"
 #include "bench/recovery_bounds.hpp"
 #include "framework/mend.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
@@ -302,25 +302,18 @@ int compare(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace mend::bench;
-  CLI::App app("Measures mend's recovery on this machine, by killing processes.", "bench_recovery");
+  mend::bench::CommandLine line("bench_recovery", "Measures mend's recovery on this machine, by killing processes.");
   Arguments arguments;
-  app.add_option("--ranks", arguments.ranks, "Numbers of ranks, each measured by itself")
-      ->delimiter(',')
-      ->check(CLI::Range(2, 1000))
-      ->capture_default_str();
-  app.add_option("--spares", arguments.spares, "Spares beside them")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--samples", arguments.samples, "Kills of each kind")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--size", arguments.mebibytes, "MiB of data a rank")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--json", arguments.json, "Write all measurements to FILE")->type_name("FILE");
-  app.add_option("--run", arguments.run_options, "Options of mend run for the jobs, in one word: \"--network tcp\"");
-  app.add_option("--subject", arguments.subject, "How a process of a launched job recovers")->group("");
-  app.add_option("--record", arguments.record, "Where it says what happened")->group("");
-  app.allow_extras();  // --mend-...
-  CLI11_PARSE(app, argc, argv);
+  line.add("--ranks", arguments.ranks, "Numbers of ranks, each measured by itself", 2, 1000);
+  line.add("--spares", arguments.spares, "Spares beside them", 1, 1000);
+  line.add("--samples", arguments.samples, "Kills of each kind");
+  line.add("--size", arguments.mebibytes, "MiB of data a rank", 0.001, 65536);
+  line.add("--json", arguments.json, "Write all measurements to this file");
+  line.add("--run", arguments.run_options, "Options of mend run for the jobs, in one word: \"--network tcp\"");
+  line.add_hidden("--subject", arguments.subject);
+  line.add_hidden("--record", arguments.record);
+  line.allow_options_of_mend();
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   try {
     if (arguments.subject.empty()) return compare(arguments);
     if (arguments.subject == "bounds") return measure_bounds(argc, argv, arguments.mebibytes, arguments.record);

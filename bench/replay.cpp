@@ -4,11 +4,11 @@
 //
 // Both are measured in turn, many times, so that disturbances of the machine affect both alike.
 
+#include "bench/command_line.hpp"
 #include "base/clock.hpp"
 #include "base/median.hpp"
 #include "framework/mend.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -110,12 +110,10 @@ void compare(Session& session, const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   mend::bench::Arguments arguments;
-  CLI::App app("What local rollback costs. Start it with mend run -n N, N of 2 and more, without spares.",
-               "bench_replay");
-  app.add_option("--rounds", arguments.rounds, "Times that each is measured")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  mend::bench::CommandLine line(
+      "bench_replay", "What local rollback costs. Start it with mend run -n N, N of 2 and more, without spares.");
+  line.add("--rounds", arguments.rounds, "Times that each is measured");
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   mend::Options options;
   options.rollback = mend::Rollback::local;
   return mend::run(options, [&](mend::Session& session) { mend::bench::compare(session, arguments); });

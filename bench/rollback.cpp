@@ -8,10 +8,10 @@
 // to the next commit, less that of the steps that the rank still had to do until then. How long a step takes is
 // measured in the same job, between that commit and the one after it.
 
+#include "bench/command_line.hpp"
 #include "base/median.hpp"
 #include "jobs/report/trace_files.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -164,18 +164,12 @@ void compare_recoveries(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   mend::bench::Arguments arguments;
-  CLI::App app("What local rollback costs and saves in whole programs. Launches jobs with mend run.", "bench_rollback");
-  app.add_option("--samples", arguments.samples, "Jobs of each kind")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
-  app.add_option("--ranks", arguments.ranks, "Numbers of ranks of the programs without a death")
-      ->delimiter(',')
-      ->check(CLI::Range(2, 1024))
-      ->capture_default_str();
-  app.add_option("--steps", arguments.steps, "Steps of the stencil")
-      ->check(CLI::Range(20, 1'000'000))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  mend::bench::CommandLine line("bench_rollback",
+                                "What local rollback costs and saves in whole programs. Launches jobs with mend run.");
+  line.add("--samples", arguments.samples, "Jobs of each kind");
+  line.add("--ranks", arguments.ranks, "Numbers of ranks of the programs without a death", 2, 1024);
+  line.add("--steps", arguments.steps, "Steps of the stencil", 20, 1'000'000);
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   try {
     mend::bench::compare_programs(arguments);
     mend::bench::compare_recoveries(arguments);

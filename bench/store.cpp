@@ -3,6 +3,7 @@
 //
 // All are measured in turn, many times, so that disturbances of the machine affect all alike.
 
+#include "bench/command_line.hpp"
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "base/error.hpp"
@@ -12,7 +13,6 @@
 #include "store/engine/store_engine.hpp"
 #include "transport/mpi.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
@@ -344,24 +344,19 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   mend::bench::Arguments arguments;
-  CLI::App app("How long commits and restores take. Start it with mend run -n N.", "bench_store");
-  app.add_option("--rounds", arguments.rounds, "Times that each is measured")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--mebibytes", arguments.mebibytes, "Of each rank's data")
-      ->check(CLI::Range(0.1, 65536.0))
-      ->capture_default_str();
-  app.add_option("--only", arguments.only, "Measure only redundancies with this in their name");
-  app.add_option("--json", arguments.json, "Also write all numbers to this file");
-  auto* const from_cold =
-      app.add_flag("--from-cold", arguments.from_cold,
-                   "Measure the first commits of new stores, whose memory the kernel has yet to provide");
-  app.add_flag("--one-large", arguments.one_large, "Only rank 1, which is lost, has that much, the others 1 MiB")
-      ->needs(from_cold);
-  app.add_flag("--full-page-cache", arguments.full_page_cache,
-               "Fill the page cache of rank 0's machine before each measurement, so that no memory is free there")
-      ->needs(from_cold);
-  CLI11_PARSE(app, argc, argv);
+  mend::bench::CommandLine line("bench_store", "How long commits and restores take. Start it with mend run -n N.");
+  line.add("--rounds", arguments.rounds, "Times that each is measured");
+  line.add("--mebibytes", arguments.mebibytes, "Of each rank's data", 0.1, 65536);
+  line.add("--only", arguments.only, "Measure only redundancies with this in their name");
+  line.add("--json", arguments.json, "Also write all numbers to this file");
+  line.add_flag("--from-cold", arguments.from_cold,
+                "Measure the first commits of new stores, whose memory the kernel has yet to provide");
+  line.add_flag("--one-large", arguments.one_large, "Only rank 1, which is lost, has that much, the others 1 MiB",
+                "--from-cold");
+  line.add_flag("--full-page-cache", arguments.full_page_cache,
+                "Fill the page cache of rank 0's machine before each measurement, so that no memory is free there",
+                "--from-cold");
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   if (arguments.mebibytes > 1024 && !arguments.from_cold) {
     fmt::print(stderr, "bench_store: more than 1024 MiB can be measured with --from-cold only\n");
     return 2;

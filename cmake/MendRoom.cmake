@@ -34,13 +34,14 @@ if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>")
 endif()
 
-# These linkers take a third of the time of GNU's default.
-if(PROJECT_IS_TOP_LEVEL)
+# Where the tests' many programs are linked too: these linkers take a third of the time of GNU's default.
+if(MEND_BUILD_TESTS AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION
+   AND NOT CMAKE_LINKER_TYPE AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}" MATCHES "-fuse-ld")
   include(CheckLinkerFlag)
   foreach(linker IN ITEMS mold lld gold)
     check_linker_flag(CXX -fuse-ld=${linker} MEND_LINKS_BY_${linker})
     if(MEND_LINKS_BY_${linker})
-      add_link_options(-fuse-ld=${linker})
+      add_link_options("$<$<LINK_LANGUAGE:CXX>:-fuse-ld=${linker}>")
       break()
     endif()
   endforeach()

@@ -30,7 +30,7 @@ constexpr const char* thread_name = "mend-control";
 /// The kernel is asked this often, and for this long, how a process has ended. It knows once the daemon has waited for
 /// the process.
 constexpr Time question_period = std::chrono::milliseconds(2);
-constexpr Time patience_for_causes = std::chrono::seconds(1);
+constexpr Time most_time_for_questions = std::chrono::seconds(1);
 
 Time time_now() { return Clock::now().time_since_epoch(); }
 
@@ -301,7 +301,7 @@ void Service::hold_dead(const ProcessSet& died) {
       if (becomes_another_program(neighbour->second.process))
         runtime_.tell_cause(process, {DeathCause::Kind::replaced, 0});
       neighbour->second.process.kill();
-      unexplained_[process] = time_now() + patience_for_causes;
+      unexplained_[process] = time_now() + most_time_for_questions;
     }
     runtime_.report(process);
     if (!told_.contains(process)) runtime_.tell_library(process);

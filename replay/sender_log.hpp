@@ -90,7 +90,8 @@ class SenderLog final : public MessageLog {
   /// Replaces the mates from now on. Called on all ranks, right after a cut().
   void set_mates(std::vector<bool> mates) { mates_ = std::move(mates); }
 
-  /// True in a phase in which no rank has reported what it has received.
+  /// True in a phase in which no rank has reported what it has received. In the first interval: if none has done so in
+  /// the setup either, because such a report may be about the interval too.
   bool needs_all() const override { return !has_heard_; }
   /// The copy is not moved until the next cut().
   Copy begin_send(const Channel& channel, std::size_t size) override;

@@ -120,7 +120,9 @@ InMpiCall::InMpiCall(MpiCall call) {
   before_ = move_to(call);
 }
 InMpiCall::InMpiCall(MpiCall call, Within) : has_marked_(word_now().what != call) {
-  if (has_marked_) before_ = move_to(call);
+  if (!has_marked_) return;
+  end_forked_child("called MPI");
+  before_ = move_to(call);
 }
 InMpiCall::~InMpiCall() {
   if (has_marked_) move_to(before_);

@@ -95,7 +95,7 @@ Activity current_activity();
 void note_activity();
 
 /// Marks the main thread as being in `call` during its lifetime. If an error handler jumps out of MPI, the mark stays
-/// until the next call.
+/// until the next note_activity(): other calls restore it when they end.
 class InMpiCall {
  public:
   explicit InMpiCall(MpiCall call);

@@ -10,16 +10,16 @@
 namespace mend {
 namespace {
 
-using Word = PackedWord<Place>;  // the place, and the time in microseconds
+using PlaceAndTime = PackedWord<Place>;  // the time in microseconds
 constexpr int no_rank = -1;
 
 std::atomic<int> rank_now{no_rank};
 std::atomic<std::int64_t> failure_met{0};  // in microseconds; 0: none
 
-/// Holds a Word. mend run reads it too.
+/// Holds a PlaceAndTime. mend run reads it too.
 std::atomic<std::uint64_t>& note() { return board::mine().place; }
 
-Word note_now() { return Word::from(note().load(std::memory_order_relaxed)); }
+PlaceAndTime note_now() { return PlaceAndTime::from(note().load(std::memory_order_relaxed)); }
 
 /// Returns true if `place` is where a process should be after it has met a failure.
 bool has_come_to_recovery(Place place) {
@@ -29,7 +29,7 @@ bool has_come_to_recovery(Place place) {
 void write_down(Place place) {
   note_activity();
   const auto now = in_microseconds(Clock::now());
-  note().store(Word{place, static_cast<std::uint64_t>(now.count())}.packed(), std::memory_order_relaxed);
+  note().store(PlaceAndTime{place, static_cast<std::uint64_t>(now.count())}.packed(), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ std::string_view describe(Place place) {
 }
 
 CurrentPlace current_place() {
-  const Word word = note_now();
+  const PlaceAndTime word = note_now();
   const int rank = rank_now.load(std::memory_order_relaxed);
   CurrentPlace current{word.what, std::chrono::microseconds(word.number),
                        rank == no_rank ? std::nullopt : std::optional(Rank{rank})};

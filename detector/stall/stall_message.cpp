@@ -29,7 +29,9 @@ static_assert(sizeof(Layout) == 48 && std::has_unique_object_representations_v<L
 
 }  // namespace
 
-bool is_about_stalls(std::span<const std::byte> bytes) { return !bytes.empty() && bytes.front() == std::byte{stall_mark}; }
+bool is_about_stalls(std::span<const std::byte> bytes) {
+  return !bytes.empty() && bytes.front() == std::byte{stall_mark};
+}
 
 void write(const StallMessage& message, std::vector<std::byte>& bytes) {
   const Whereabouts& where = message.where;

@@ -15,9 +15,9 @@
 //
 // Ranks that wait for each other in the application's own MPI calls are in no call of mend. So a rank also reports if
 // it has not moved for six times the limit: it has not called mend, no blocking MPI call of it has begun or ended, and
-// no poll of it has completed a request (base/telemetry/activity.hpp). If that is true of all ranks, the coordinator
-// prints which MPI calls they are in. All ranks may be computing, so the line is printed once, and again only for a
-// time twice as long as the last one printed.
+// no poll of it has completed a request or matched a message (base/telemetry/activity.hpp). If that is true of all
+// ranks, the coordinator prints which MPI calls they are in. All ranks may be computing, so the line is printed once,
+// and again only for a time twice as long as the last one printed.
 //
 // When the longest wait passes the other limit, or all ranks are in blocking MPI calls for that long, the job ends.
 // This limit may be the lower one of the two: then nothing is printed before.

@@ -1,5 +1,7 @@
 // Sources that CMake compiles together (MEND_UNITY) share their unnamed namespaces. If two of them define functions of
-// the same name with different parameters, a call in one source may silently choose the function of the other.
+// the same name with different parameters, a call in one source may silently choose the function of the other. Types,
+// constants and variables of the same name do not compile, or hide each other. Each source that is added to a target
+// moves others to another unit, so names are compared within the whole target.
 
 #include "tests/docs/documents.hpp"
 
@@ -14,7 +16,6 @@
 #include <map>
 #include <optional>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 
 /// Functions that libraries find by the types of their arguments, so that sources may have one each.
 constexpr std::array found_by_type{std::string_view("PrintTo")};
@@ -39,50 +41,68 @@ std::string without_template_arguments(std::string_view line) {
   return rest;
 }
 
-/// The name of the function whose definition or declaration begins in `line`, if one does.
-std::optional<std::string> function_begun_in(std::string_view line) {
-  static const std::regex beginning(R"((?:\[\[[\w:]+\]\] )?[A-Za-z_][\w:&* ]*[&* ]([A-Za-z_]\w*)\(.*)");
-  static const std::regex type(R"((?:struct|class|union|enum)\b.*)");
-  if (line.starts_with(' ') || line.find('(') == std::string_view::npos) return std::nullopt;
+/// The name of the function, type, variable or alias whose definition or declaration begins in `line`, if one does.
+std::optional<std::string> name_begun_in(const std::string& line) {
+  static const std::array beginnings{
+      std::regex(R"((?:template )?(?:using|namespace|concept) (\w+) =.*)"),
+      std::regex(R"(using [\w:]*::(\w+);.*)"),
+      std::regex(R"((?:template )?(?:struct|class|union|enum|enum class)(?: alignas\([^)]*\))? (\w+)(?: final)?)"
+                 R"((?:(?:;| \{| :).*)?)"),
+      // functions, and variables
+      std::regex(R"((?:\[\[[\w:]+\]\] )?[A-Za-z_][\w:&* ]*[&* ]([A-Za-z_]\w*)\(.*)"),
+      std::regex(R"((?!using )[A-Za-z_][\w:&* ]*[&* ]([A-Za-z_]\w*)(?:\[\w*\])*(?: \[\[\w+\]\])?(?: =|\{|;).*)"),
+  };
+  if (line.empty() || line.starts_with(' ') || line.starts_with('#') || line.starts_with('/')) return std::nullopt;
   const std::string plain = without_template_arguments(line);
   std::smatch parts;
-  if (!std::regex_match(plain, parts, beginning) || std::regex_match(plain, type)) return std::nullopt;
-  return parts[1].str();
+  for (const std::regex& beginning : beginnings)
+    if (std::regex_match(plain, parts, beginning)) return parts[1].str();
+  return std::nullopt;
 }
 
-/// The names of the functions that `source` defines in unnamed namespaces. Relies on .clang-format: a definition in a
-/// namespace begins in the first column, and the lines that continue it do not; a namespace of more than one line ends
-/// with a comment.
-std::set<std::string> hidden_functions(const std::string& source) {
-  std::set<std::string> names;
+/// What the alias that is defined in `line` stands for. Empty if none is, or if the definition goes on in other lines.
+std::string meaning_of_alias(const std::string& line) {
+  static const std::regex alias(R"((?:using|namespace) (?:\w+ = )?(?:::)?([^;]+);.*)");
+  std::smatch parts;
+  return std::regex_match(line, parts, alias) ? parts[1].str() : "";
+}
+
+/// The names that `source` defines in unnamed namespaces; with those of aliases, what they stand for. Relies on
+/// .clang-format: a definition in a namespace begins in the first column, and the lines that continue it do not; a
+/// namespace of more than one definition, or of one with a body, ends with a comment.
+std::map<std::string, std::string> hidden_names(const std::string& source) {
+  std::map<std::string, std::string> names;
   std::istringstream in(source);
   bool is_hidden = false;
-  int lines = 0;  // in this namespace
-  for (std::string line; std::getline(in, line); ++lines) {
+  bool has_bodies = false;  // in this namespace
+  for (std::string line; std::getline(in, line);) {
     if (line == "namespace {") {
       is_hidden = true;
-      lines = 0;
+      has_bodies = false;
+      continue;
     }
-    if (line == "}  // namespace" || (line == "}" && lines == 2)) is_hidden = false;
+    if (line == "}  // namespace" || (line == "}" && !has_bodies)) is_hidden = false;
     if (!is_hidden) continue;
-    const auto name = function_begun_in(line);
-    if (name && std::ranges::find(found_by_type, *name) == found_by_type.end()) names.insert(*name);
+    if (line.substr(0, line.find("  // ")).ends_with('{')) has_bodies = true;
+    const auto name = name_begun_in(line);
+    if (name && std::ranges::find(found_by_type, *name) == found_by_type.end())
+      names.emplace(*name, meaning_of_alias(line));
   }
   return names;
 }
 
-/// The sources that are compiled together, by the file that includes them. Only files that are compiled now: CMake
-/// leaves behind those of earlier configurations.
-std::map<std::string, std::vector<std::string>> sources_by_unit() {
-  std::map<std::string, std::vector<std::string>> sources;
+/// The sources of each target, by the folder of the files that include them to compile them together. Only files that
+/// are compiled now: CMake leaves behind those of earlier configurations.
+std::map<std::filesystem::path, std::vector<std::string>> sources_by_target() {
+  std::map<std::filesystem::path, std::vector<std::string>> sources;
   const std::string commands = documents::text_of(MEND_BUILD_DIR "/compile_commands.json");
   for (const auto& command : nlohmann::json::parse(commands)) {
-    const auto unit = command.at("file").get<std::string>();
-    if (unit.find("/Unity/unity_") == std::string::npos) continue;
+    const std::filesystem::path unit = command.at("file").get<std::string>();
+    if (unit.parent_path().filename() != "Unity") continue;
     const std::string text = documents::text_of(unit);
     static const std::regex included(R"re(#include "([^"]+)")re");
     for (std::sregex_iterator one(text.begin(), text.end(), included), end; one != end; ++one)
-      sources[unit].push_back((*one)[1].str());
+      sources[unit.parent_path()].push_back((*one)[1].str());
   }
   return sources;
 }
@@ -93,9 +113,9 @@ std::string unindented(const std::string& text) {
   return std::regex_replace(text, indentation, "$1");
 }
 
-TEST(TheFunctionsOfASource, are_found_in_its_unnamed_namespaces) {
+TEST(TheNamesOfASource, are_found_in_its_unnamed_namespaces) {
   // Indented, so that this test does not find them when it reads this source.
-  EXPECT_THAT(hidden_functions(unindented(R"(
+  EXPECT_THAT(hidden_names(unindented(R"(
     #include "other.hpp"
 
     void seen(int x);
@@ -106,11 +126,28 @@ TEST(TheFunctionsOfASource, are_found_in_its_unnamed_namespaces) {
     constexpr int most = 3;
     constexpr int size = static_cast<int>(sizeof(int));
     const std::vector<int> list{f(1), 2};
+    const bool has_begun [[maybe_unused]] = [] {
+      return true;
+    }();
+    std::atomic<int> value{0};
+    char bytes[size];
     using Call = int (*)(void*);
+    using Table = std::map<std::string,
+                           int>;
+    using testing::Contains;
+    using ::testing::Each;  // of GoogleMock
+    using namespace std::chrono_literals;
+    namespace fs = std::filesystem;
 
     struct alignas(64) Line {
       int member(int x) { return x; }
+      int size = 0;
     };
+    struct Later;
+    class ASuite : public testing::TestWithParam<int> {};
+    enum class Colour : std::uint8_t { red };
+    template <class T>
+    concept Small = sizeof(T) < 8;
 
     /// A comment (with parentheses) calls nothing(x).
     std::map<std::string, std::function<void(int)>> table(const Line& one,
@@ -139,36 +176,49 @@ TEST(TheFunctionsOfASource, are_found_in_its_unnamed_namespaces) {
     }  // namespace room
 
     namespace {
-    int count = 0;
+    const std::vector<std::string> words{"one",
+                                         "two"};
     }
 
     void* seen_as_well(int size) { return nullptr; }
+    int seen_variable = 0;
 
     namespace {
     void last() {}
     }  // namespace
 )")),
-              ElementsAre("fail", "find", "last", "table"));
+              ElementsAre(Pair("ASuite", ""), Pair("Call", "int (*)(void*)"), Pair("Colour", ""),
+                          Pair("Contains", "testing::Contains"), Pair("Each", "testing::Each"), Pair("Later", ""),
+                          Pair("Line", ""), Pair("Small", ""), Pair("Table", ""), Pair("bytes", ""), Pair("fail", ""),
+                          Pair("find", ""), Pair("fs", "std::filesystem"), Pair("has_begun", ""), Pair("last", ""),
+                          Pair("list", ""), Pair("most", ""), Pair("size", ""), Pair("table", ""), Pair("value", ""),
+                          Pair("words", "")));
 }
 
-TEST(SourcesThatAreCompiledTogether, have_no_functions_of_the_same_name_in_unnamed_namespaces) {
+TEST(SourcesOfATarget, have_no_names_in_common_in_unnamed_namespaces) {
   if (MEND_UNITY == 0) GTEST_SKIP() << "each source is compiled alone (MEND_UNITY=OFF)";
-  const auto units = sources_by_unit();
-  EXPECT_GT(units.size(), 10U);
+  const auto targets = sources_by_target();
+  EXPECT_GT(targets.size(), 10U);
   std::size_t found = 0;
   std::vector<std::string> twice;
-  for (const auto& [unit, sources] : units) {
-    std::map<std::string, std::string> first;  // source with a function of this name
+  for (const auto& [target, sources] : targets) {
+    struct Definition {
+      std::string source;
+      std::string meaning;
+    };
+    std::map<std::string, Definition> first;  // by name
     for (const std::string& source : sources) {
-      for (const std::string& name : hidden_functions(documents::text_of(source))) {
+      for (const auto& [name, meaning] : hidden_names(documents::text_of(source))) {
         ++found;
-        const auto [other, is_first] = first.try_emplace(name, source);
-        if (!is_first) twice.push_back(fmt::format("{} and {} both define {}()", other->second, source, name));
+        const auto [other, is_first] = first.try_emplace(name, Definition{source, meaning});
+        const bool means_the_same = !meaning.empty() && meaning == other->second.meaning;
+        if (!is_first && !means_the_same)
+          twice.push_back(fmt::format("{} and {} both define {}", other->second.source, source, name));
       }
     }
   }
-  EXPECT_GT(found, 500U);
-  EXPECT_THAT(twice, IsEmpty()) << "rename one function of each pair";
+  EXPECT_GT(found, 1'000U);
+  EXPECT_THAT(twice, IsEmpty()) << "rename one of each pair";
 }
 
 }  // namespace

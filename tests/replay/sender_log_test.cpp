@@ -36,7 +36,9 @@ std::uint64_t number_in(std::span<const std::byte> bytes) {
 }
 
 SenderLog::Copy send(SenderLog& log, const SenderLog::Channel& channel, std::uint64_t number) {
+  const bool all = log.needs_all();
   const SenderLog::Copy sent = log.begin_send(channel, sizeof number);
+  EXPECT_TRUE(!all || sent.needed);
   std::memcpy(sent.bytes.data(), &number, sizeof number);
   log.end_send(channel, sent.bytes);
   return sent;
@@ -482,6 +484,24 @@ TEST(SenderLog, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_
     numbers.push_back(number_in(resent.bytes));
   EXPECT_THAT(numbers, ElementsAre(1, 3));
   EXPECT_EQ(log.bytes(), 16);
+}
+
+TEST(SenderLog, needs_all_messages_until_a_rank_reports_what_it_has_and_again_from_the_next_interval_on) {
+  SenderLog log(0, &hash);
+  EXPECT_TRUE(log.needs_all());
+  log.hear(1, past_setup({10}, {20}));
+  EXPECT_FALSE(log.needs_all());
+  EXPECT_FALSE(send(log, to_one, 10).needed);
+  log.cut();
+  EXPECT_FALSE(log.needs_all());  // the report was about the interval too
+  EXPECT_FALSE(send(log, to_one, 20).needed);
+  log.cut();
+  EXPECT_TRUE(log.needs_all());
+  EXPECT_TRUE(send(log, to_one, 30).needed);
+  log.hear(1, past_setup({10}, {30}));
+  EXPECT_FALSE(log.needs_all());
+  log.cut();
+  EXPECT_TRUE(log.needs_all());
 }
 
 TEST(SenderLog, sees_that_a_message_is_under_way) {

@@ -12,15 +12,15 @@ namespace {
 constexpr std::uint64_t limit = 1'000'000;
 
 /// The steps at which ranks ask, and those at which a commit is due, which is made; logs grow by `growth(step)`.
-struct Course {
+struct PacingCourse {
   std::vector<std::uint64_t> asked;
   std::vector<std::uint64_t> due;
   std::uint64_t largest = 0;  ///< that a log has ever been
 };
 
 template <class Growth>
-Course play(std::uint64_t steps, Growth growth) {
-  Course course;
+PacingCourse play(std::uint64_t steps, Growth growth) {
+  PacingCourse course;
   LogPacing pacing;
   std::uint64_t log = 0;
   std::uint64_t of_interval = 0;
@@ -38,14 +38,14 @@ Course play(std::uint64_t steps, Growth growth) {
 }
 
 TEST(LogPacing, asks_as_often_as_the_logarithm_of_the_steps_if_logs_stay_small) {
-  const Course course = play(1'000'000, [](std::uint64_t) { return std::uint64_t{0}; });
+  const PacingCourse course = play(1'000'000, [](std::uint64_t) { return std::uint64_t{0}; });
   EXPECT_THAT(course.asked, testing::SizeIs(20));
   EXPECT_THAT(course.due, testing::IsEmpty());
 }
 
 TEST(LogPacing, has_all_commit_before_a_log_is_full) {
   for (const std::uint64_t growth : {100U, 1'000U, 7'000U, 30'000U, 200'000U}) {
-    const Course course = play(20'000, [&](std::uint64_t) { return growth; });
+    const PacingCourse course = play(20'000, [&](std::uint64_t) { return growth; });
     EXPECT_LE(course.largest, limit) << growth;
     const double least = 20'000.0 * static_cast<double>(growth) / limit;
     EXPECT_GE(static_cast<double>(course.due.size()), least) << growth;
@@ -54,7 +54,7 @@ TEST(LogPacing, has_all_commit_before_a_log_is_full) {
 }
 
 TEST(LogPacing, notices_soon_that_a_program_sends_more) {
-  const Course course = play(4'000, [](std::uint64_t step) { return step < 1'000 ? 1U : 2'000U; });
+  const PacingCourse course = play(4'000, [](std::uint64_t step) { return step < 1'000 ? 1U : 2'000U; });
   ASSERT_THAT(course.due, testing::Not(testing::IsEmpty()));
   EXPECT_LE(course.due.front(), 2'048U);  // it asks when it has done twice as many steps
 }
