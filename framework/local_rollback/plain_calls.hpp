@@ -38,6 +38,31 @@ inline int begin_receive(void* data, int count, MPI_Datatype type, int from, int
   return function(data, count, type, from, tag, comm, request);
 }
 
+inline int wait(MPI_Request* request, MPI_Status* status) {
+  static const auto function = of_the_library<decltype(&PMPI_Wait)>("PMPI_Wait");
+  const InMpiCall call(MpiCall::wait, InMpiCall::Within::same_call);
+  return function(request, status);
+}
+
+/// This is no poll of the application. If it completes a request, that is a move, and the call that the application is
+/// in stays marked.
+inline int test(MPI_Request* request, int* is_complete, MPI_Status* status) {
+  static const auto function = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
+  const bool is_active = *request != MPI_REQUEST_NULL;
+  const int code = function(request, is_complete, status);
+  if (code == MPI_SUCCESS && *is_complete != 0 && is_active) {
+    const CallMarkKept mark;
+    note_activity();
+  }
+  return code;
+}
+
+/// The same for requests whose completion is no progress of the application, as that of a send of a copy.
+inline int test_some(int count, MPI_Request* requests, int* completed, int* indices) {
+  static const auto function = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
+  return function(count, requests, completed, indices, MPI_STATUSES_IGNORE);
+}
+
 }  // namespace library
 
 /// Makes MPI's own call. Its errors are returned.

@@ -115,12 +115,13 @@ void LocalRollback::exchange_acknowledgements() {
   const MPI_Comm comm = session_.comm(Traffic::collectives);
   for (replay::SenderLog::Acknowledgement& due : sender_log_.take_acknowledgements()) {
     Sent& sent = acknowledgements_.emplace_back(Sent{MPI_REQUEST_NULL, std::move(due.words)});
-    PMPI_Isend(sent.words.data(), static_cast<int>(sent.words.size()), MPI_UINT64_T, due.to, acknowledgement_tag, comm,
-               &sent.request);
+    library::begin_send(sent.words.data(), static_cast<int>(sent.words.size()), MPI_UINT64_T, due.to,
+                        acknowledgement_tag, comm, &sent.request);
   }
   std::erase_if(acknowledgements_, [](Sent& sent) {
-    int has_ended = 1;
-    return PMPI_Test(&sent.request, &has_ended, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_ended != 0;
+    int has_ended = 0;
+    int index = 0;
+    return library::test_some(1, &sent.request, &has_ended, &index) != MPI_SUCCESS || has_ended != 0;
   });
   if (sender_log_.retained_bytes() < least_looked_for) return;
   bool has_come = false;

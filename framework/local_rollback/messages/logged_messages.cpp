@@ -132,7 +132,7 @@ int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const
   if (operation != nullptr) operation->copy = sent.bytes;
   if (code == MPI_SUCCESS) {
     code = quietly([&] {
-      if (goes_first) return request == MPI_REQUEST_NULL ? MPI_SUCCESS : PMPI_Wait(&request, MPI_STATUS_IGNORE);
+      if (goes_first) return request == MPI_REQUEST_NULL ? MPI_SUCCESS : library::wait(&request, MPI_STATUS_IGNORE);
       switch (ends) {
         case SendEnds::as_send: return library::send(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
         case SendEnds::as_synchronous: return PMPI_Ssend(sent.bytes.data(), size, MPI_PACKED, to, tag, comm);
@@ -160,7 +160,7 @@ int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag
 void LoggedMessages::forget_ended_sends() {
   std::vector<int> ended(sends_.size());
   int count = 0;
-  PMPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &count, ended.data(), MPI_STATUSES_IGNORE);
+  library::test_some(static_cast<int>(sends_.size()), sends_.data(), &count, ended.data());
   std::erase(sends_, MPI_REQUEST_NULL);
 }
 
@@ -373,8 +373,8 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   if (receive.beneath == MPI_REQUEST_NULL) return Try::interrupted;  // its message was not noted
   MPI_Status got{};
   int has_come = 1;
-  *code =
-      quietly([&] { return waits ? PMPI_Wait(&receive.beneath, &got) : PMPI_Test(&receive.beneath, &has_come, &got); });
+  *code = quietly(
+      [&] { return waits ? library::wait(&receive.beneath, &got) : library::test(&receive.beneath, &has_come, &got); });
   if (*code != MPI_SUCCESS)
     return means_failure(receive.virtual_comm->comm(receive.traffic), *code) ? Try::interrupted : Try::failed;
   if (has_come == 0) return Try::waits;

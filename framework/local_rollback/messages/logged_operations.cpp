@@ -110,8 +110,8 @@ LoggedMessages::Try LoggedMessages::finish(Operation& operation, bool waits, int
   if (operation.send != MPI_REQUEST_NULL) {
     int has_ended = 1;
     *code = quietly([&] {
-      return waits ? PMPI_Wait(&operation.send, MPI_STATUS_IGNORE)
-                   : PMPI_Test(&operation.send, &has_ended, MPI_STATUS_IGNORE);
+      return waits ? library::wait(&operation.send, MPI_STATUS_IGNORE)
+                   : library::test(&operation.send, &has_ended, MPI_STATUS_IGNORE);
     });
     if (*code != MPI_SUCCESS)
       return means_failure(operation.virtual_comm->comm(Traffic::messages), *code) ? Try::interrupted : Try::failed;

@@ -314,6 +314,22 @@ TEST(LocalRollback, has_all_go_back_when_they_poll_for_what_is_not_sent_again) {
   EXPECT_THAT(end.errors, HasSubstr("since a rank went back, all ranks wait for each other, and nothing moves"));
 }
 
+TEST(LocalRollback, has_all_go_back_when_one_waits_for_any_of_what_is_not_sent_again) {
+  const auto end =
+      play("leaves_out_what_others_wait_for_any_of", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("since a rank went back, all ranks wait for each other, and nothing moves"));
+}
+
+TEST(LocalRollback, goes_on_when_a_thread_computes_for_long_while_its_rank_polls) {
+  const auto end =
+      play("polls_while_a_thread_computes", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 1", "rank 1: epoch 1", "rank 2: epoch 1")) << end.errors;
+  EXPECT_THAT(end.errors, testing::Not(HasSubstr("all ranks wait for each other")));
+}
+
 TEST(LocalRollback, ends_the_job_if_all_wait_and_it_is_strict) {
   const auto end =
       play("leaves_out_a_message_again", 3, 1, {"--mend-rollback", "local,strict", "--mend-stuck-limit", "1.5"});

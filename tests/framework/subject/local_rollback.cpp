@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -652,6 +653,44 @@ Scenarios local_rollback_scenarios() {
       if (rank == 2 && is_there == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (rank != 1) send();
+  });
+  // Rank 0 waits for any of two requests: one of a collective call that does not block, to which rank 1 does not come
+  // again, and the receive of a message that it does not send. It gets what rank 2 has sent for the collective call.
+  all["leaves_out_what_others_wait_for_any_of"] = in_four_steps([](mend::Session& session, int step) {
+    if (step == 2 && is_first(session, 1)) die();
+    const int rank = session.rank().value;
+    if (rank == 1 && session.role() == mend::Role::newcomer) return;
+    std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    std::array<int, 3> all_steps{};
+    int in = 0;
+    MPI_Iallgather(&step, 1, MPI_INT, all_steps.data(), 1, MPI_INT, session.comm(), &requests[0]);
+    if (rank == 1) MPI_Send(&step, 1, MPI_INT, 0, 5, session.comm());
+    if (rank == 0) MPI_Irecv(&in, 1, MPI_INT, 1, 5, session.comm(), &requests[1]);
+    int which = 0;
+    for (int i = 0; i < 2; ++i) MPI_Waitany(2, requests.data(), &which, MPI_STATUS_IGNORE);
+  });
+  // A message goes round. In the last step, after the recovery, rank 0 sends it only when a thread of its process has
+  // computed; until then all ranks wait for each other, and rank 0 polls.
+  all["polls_while_a_thread_computes"] = in_four_steps([](mend::Session& session, int step) {
+    if (step == 2 && is_first(session, 1)) die();
+    const int rank = session.rank().value;
+    const auto send = [&] { MPI_Send(&step, 1, MPI_INT, (rank + 1) % 3, 5, session.comm()); };
+    int in = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&in, 1, MPI_INT, (rank + 2) % 3, 5, session.comm(), &request);
+    if (rank == 0 && step == 3) {
+      std::atomic<bool> is_computed = false;
+      std::thread worker([&] {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
+        while (std::chrono::steady_clock::now() < end) continue;
+        is_computed = true;
+      });
+      for (int is_there = 0; !is_computed;) MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
+      worker.join();
+    }
+    if (rank == 0) send();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank != 0) send();
   });
   return all;
 }
