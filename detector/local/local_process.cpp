@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace mend::detector {
@@ -92,6 +93,20 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> program_of(pid_t pid) {
 bool own_main_thread_sleeps() {
   const auto status = status_of(::getpid());
   return status && status->state == 'S';
+}
+
+bool other_own_threads_compute() {
+  const std::string main_thread = std::to_string(::getpid());
+  const std::string own_thread = std::to_string(::gettid());
+  std::error_code none;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator thread("/proc/self/task", none); thread != end; thread.increment(none)) {
+    const std::string number = thread->path().filename();
+    if (number == main_thread || number == own_thread) continue;
+    const auto status = read_status(thread->path() / "stat");
+    if (status && status->state == 'R') return true;
+  }
+  return false;
 }
 
 LocalIdentity LocalIdentity::self() {

@@ -31,6 +31,10 @@ struct LocalIdentity {
 /// Returns true if the main thread of this process sleeps now, as in nanosleep(2). Any thread. Local.
 bool own_main_thread_sleeps();
 
+/// Returns true if a thread of this process other than the main thread and the calling one computes now, or could if it
+/// had a processor. Any thread. Local.
+bool other_own_threads_compute();
+
 class LocalProcess {
  public:
   /// Returns nothing if this process sees no living process of that identity: it has ended, or is in another PID

@@ -12,26 +12,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 namespace mend::detector {
 namespace {
 
 constexpr Time longest_look = std::chrono::seconds(2);  // twice the time between two ticks
-
-Time read_clock(clockid_t clock) {
-  timespec used{};
-  ::clock_gettime(clock, &used);
-  return std::chrono::duration_cast<Time>(std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec));
-}
-
-/// Returns the processor time of all threads but the main thread. The main thread's number is the process's number, and
-/// its clock is CPUCLOCK_SCHED of that thread (Linux, posix-timers.h).
-Time cpu_time_of_others() {
-  const clockid_t main_thread = ~static_cast<clockid_t>(::getpid()) * 8 + 6;
-  return read_clock(CLOCK_PROCESS_CPUTIME_ID) - read_clock(main_thread);
-}
 
 }  // namespace
 
@@ -69,7 +55,7 @@ void StallTeller::look(const Activity& activity, Time now) {
   if (has_moved) moved_at_ = now;
   const Time passed = std::min(now - looked_at_, longest_look);
   still_ = has_moved ? Time{0} : still_ + passed;
-  const bool polls = polls_now(now, passed);
+  const bool polls = polls_now(now);
   polled_ = has_moved ? Time{0} : polled_ + (polls ? passed : Time{0});
   computed_ = has_moved || polls ? Time{0} : computed_ + passed;
   silent_ = std::exchange(rounds_, library_rounds()) != library_rounds() ? Time{0} : silent_ + passed;
@@ -78,13 +64,11 @@ void StallTeller::look(const Activity& activity, Time now) {
 
 /// Returns true if the application's thread polls for messages and computes nothing, as far as is seen now: it has
 /// polled lately, it is in a poll or sleeps, and no other thread of the process computes.
-bool StallTeller::polls_now(Time now, Time passed) {
+bool StallTeller::polls_now(Time now) {
   const Polls polls = current_polls();
   if (std::exchange(polls_, polls.begun) != polls.begun) polled_at_ = now;
-  const Time cpu = cpu_time_of_others();
-  const Time used = cpu - std::exchange(cpu_of_others_, cpu);
-  if (now - polled_at_ > longest_look || 2 * used > passed) return false;
-  return polls.is_in_one || own_main_thread_sleeps();
+  if (now - polled_at_ > longest_look) return false;
+  return (polls.is_in_one || own_main_thread_sleeps()) && !other_own_threads_compute();
 }
 
 /// Returns true if the thread polls. In single looks it may be between two polls.

@@ -32,7 +32,7 @@ class StallTeller {
  private:
   Whereabouts whereabouts(Time now);
   void look(const Activity& activity, Time now);
-  bool polls_now(Time now, Time passed);
+  bool polls_now(Time now);
   bool is_polling() const;
   void perform();
   void say_stack(Time now);
@@ -51,10 +51,9 @@ class StallTeller {
   std::uint64_t rounds_ = 0;
   Time silent_{0};  // the same without a round of the library
   std::uint64_t polls_ = 0;
-  Time polled_at_{0};      // when a poll was seen last
-  Time cpu_of_others_{0};  // of all threads but the application's, as of the last look
-  Time polled_{0};         // the part of still_ in which the thread polled, and did not compute
-  Time computed_{0};       // time without a move since the last look that saw it poll
+  Time polled_at_{0};  // when a poll was seen last
+  Time polled_{0};     // the part of still_ in which the thread polled, and did not compute
+  Time computed_{0};   // time without a move since the last look that saw it poll
 };
 
 }  // namespace mend::detector

@@ -40,7 +40,7 @@ inline int begin_receive(void* data, int count, MPI_Datatype type, int from, int
 
 inline int wait(MPI_Request* request, MPI_Status* status) {
   static const auto function = of_the_library<decltype(&PMPI_Wait)>("PMPI_Wait");
-  const InMpiCall call(MpiCall::wait, InMpiCall::Within::same_call);
+  const InMpiCall call(MpiCall::wait);
   return function(request, status);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -224,6 +225,24 @@ TEST(ALocalProcess, is_kept_waiting_by_name_of_the_thread_while_that_could_run) 
   EXPECT_FALSE(process->is_kept_waiting("busy")) << "stopped";
   process->kill();
   ::waitpid(busy, nullptr, 0);
+}
+
+TEST(OwnThreads, compute_if_they_run_and_not_if_they_sleep) {
+  std::atomic<bool> goes_on = true;
+  std::atomic<bool> has_begun = false;
+  std::thread asleep([&] { goes_on.wait(true); });
+  while (mend::detector::other_own_threads_compute()) std::this_thread::yield();  // until it sleeps
+  std::thread busy([&] {
+    has_begun = true;
+    while (goes_on) continue;
+  });
+  while (!has_begun) std::this_thread::yield();
+  EXPECT_TRUE(mend::detector::other_own_threads_compute());
+  goes_on = false;
+  goes_on.notify_all();
+  busy.join();
+  asleep.join();
+  EXPECT_FALSE(mend::detector::other_own_threads_compute());
 }
 
 /// Returns true if the kernel tells processes other than the parent how a process has ended.

@@ -654,8 +654,8 @@ Scenarios local_rollback_scenarios() {
     }
     if (rank != 1) send();
   });
-  // Rank 0 waits for any of two requests: one of a collective call that does not block, to which rank 1 does not come
-  // again, and the receive of a message that it does not send. It gets what rank 2 has sent for the collective call.
+  // Ranks 0 and 2 wait for any of their requests: one of a collective call that does not block, to which rank 1 does
+  // not come again, and rank 0's receive of a message that it does not send. A part of rank 2's request is complete.
   all["leaves_out_what_others_wait_for_any_of"] = in_four_steps([](mend::Session& session, int step) {
     if (step == 2 && is_first(session, 1)) die();
     const int rank = session.rank().value;
@@ -669,7 +669,7 @@ Scenarios local_rollback_scenarios() {
     int which = 0;
     for (int i = 0; i < 2; ++i) MPI_Waitany(2, requests.data(), &which, MPI_STATUS_IGNORE);
   });
-  // A message goes round. In the last step, after the recovery, rank 0 sends it only when a thread of its process has
+  // A message goes round. In the last step, after the recovery, rank 0 sends it only when threads of its process have
   // computed; until then all ranks wait for each other, and rank 0 polls.
   all["polls_while_a_thread_computes"] = in_four_steps([](mend::Session& session, int step) {
     if (step == 2 && is_first(session, 1)) die();
@@ -679,14 +679,17 @@ Scenarios local_rollback_scenarios() {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(&in, 1, MPI_INT, (rank + 2) % 3, 5, session.comm(), &request);
     if (rank == 0 && step == 3) {
-      std::atomic<bool> is_computed = false;
-      std::thread worker([&] {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
-        while (std::chrono::steady_clock::now() < end) continue;
-        is_computed = true;
-      });
-      for (int is_there = 0; !is_computed;) MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
-      worker.join();
+      // More than one, so that they get most of the processors although the other ranks wait busily.
+      std::atomic<int> computing = 8;
+      std::vector<std::jthread> workers;
+      for (int i = computing; i > 0; --i) {
+        workers.emplace_back([&] {
+          const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
+          while (std::chrono::steady_clock::now() < end) continue;
+          --computing;
+        });
+      }
+      for (int is_there = 0; computing > 0;) MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
     }
     if (rank == 0) send();
     MPI_Wait(&request, MPI_STATUS_IGNORE);
