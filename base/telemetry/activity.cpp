@@ -115,17 +115,17 @@ void note_activity() {
   move_to(MpiCall::none);
 }
 
-InMpiCall::InMpiCall(MpiCall call) {
-  end_forked_child("called MPI");
-  before_ = move_to(call);
-}
-InMpiCall::InMpiCall(MpiCall call, Within) : has_marked_(word_now().what != call) {
-  if (!has_marked_) return;
-  end_forked_child("called MPI");
-  before_ = move_to(call);
+InMpiCall::InMpiCall(MpiCall call) { mark(call); }
+InMpiCall::InMpiCall(MpiCall call, Within) {
+  if (word_now().what != call) mark(call);
 }
 InMpiCall::~InMpiCall() {
-  if (has_marked_) move_to(before_);
+  if (before_) move_to(*before_);
+}
+
+void InMpiCall::mark(MpiCall call) {
+  end_forked_child("called MPI");
+  before_ = move_to(call);
 }
 
 CallMarkKept::CallMarkKept() : call_(word_now().what) {}

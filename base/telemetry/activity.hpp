@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace mend {
@@ -107,8 +108,9 @@ class InMpiCall {
   InMpiCall& operator=(const InMpiCall&) = delete;
 
  private:
-  MpiCall before_ = MpiCall::none;
-  bool has_marked_ = true;
+  void mark(MpiCall call);
+
+  std::optional<MpiCall> before_;  // nothing if this has not marked
 };
 
 /// Marks the main thread again, at the end of its lifetime, as being in the call that it was in at the beginning. What

@@ -80,6 +80,19 @@ std::uint64_t own_space() {
 
 std::optional<Status> status_of(pid_t pid) { return read_status(fmt::format("/proc/{}/stat", pid)); }
 
+/// Returns true if `is_so(number, status)` is true of a thread of the process.
+template <class Check>
+bool any_thread(pid_t pid, const Check& is_so) {
+  std::error_code gone;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", pid), gone); task != end;
+       task.increment(gone)) {
+    const auto status = read_status(task->path() / "stat");
+    if (status && is_so(task->path().filename().string(), *status)) return true;
+  }
+  return false;
+}
+
 /// Returns the device and the number of the file that a process runs. Returns nothing if the process is gone, or
 /// belongs to another user.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> program_of(pid_t pid) {
@@ -98,15 +111,9 @@ bool own_main_thread_sleeps() {
 bool other_own_threads_compute() {
   const std::string main_thread = std::to_string(::getpid());
   const std::string own_thread = std::to_string(::gettid());
-  std::error_code none;
-  const std::filesystem::directory_iterator end;
-  for (std::filesystem::directory_iterator thread("/proc/self/task", none); thread != end; thread.increment(none)) {
-    const std::string number = thread->path().filename();
-    if (number == main_thread || number == own_thread) continue;
-    const auto status = read_status(thread->path() / "stat");
-    if (status && status->state == 'R') return true;
-  }
-  return false;
+  return any_thread(::getpid(), [&](const std::string& number, const Status& status) {
+    return number != main_thread && number != own_thread && status.state == 'R';
+  });
 }
 
 LocalIdentity LocalIdentity::self() {
@@ -150,21 +157,13 @@ bool LocalProcess::is_gone() const {
   if (!first) return errno == ENOENT || errno == ESRCH;
   if (first->started != identity_.started) return true;
   if (!first->ends()) return false;
-  std::error_code gone;
-  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", identity_.pid), gone)) {
-    const auto status = read_status(task.path() / "stat");
-    if (status && !status->ends()) return false;
-  }
-  return true;
+  return !any_thread(identity_.pid, [](const std::string&, const Status& status) { return !status.ends(); });
 }
 
 bool LocalProcess::is_kept_waiting(std::string_view thread) const {
-  std::error_code gone;
-  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", identity_.pid), gone)) {
-    const auto status = read_status(task.path() / "stat");
-    if (status && status->name == thread) return status->state == 'R';
-  }
-  return false;
+  return any_thread(identity_.pid, [&](const std::string&, const Status& status) {
+    return status.name == thread && status.state == 'R';
+  });
 }
 
 bool LocalProcess::runs_another_program() const {

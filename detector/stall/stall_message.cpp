@@ -2,12 +2,12 @@
 
 #include "base/byte_reader.hpp"
 #include "base/error.hpp"
+#include "detector/wire_rank.hpp"
 
 namespace mend::detector {
 namespace {
 
 constexpr std::uint8_t stall_mark = 0xd8;  // the failure detector's messages begin with another byte
-constexpr std::int32_t no_rank = -1;
 
 struct Layout {
   std::uint8_t mark;
@@ -41,7 +41,7 @@ void write(const StallMessage& message, std::vector<std::byte>& bytes) {
                       static_cast<std::uint8_t>(where.call),
                       message.round,
                       where.visit,
-                      where.rank ? where.rank->value : no_rank,
+                      number_of(where.rank),
                       static_cast<std::uint32_t>(where.waited.count()),
                       static_cast<std::uint32_t>(where.held.count()),
                       static_cast<std::uint32_t>(where.polled.count()),
@@ -64,10 +64,10 @@ StallMessage read_stall_message(std::span<const std::byte> bytes) {
                 layout.is_idle <= 1 && layout.has_gone_back <= 1);
   return {static_cast<StallMessage::Kind>(layout.kind),
           layout.round,
-          {static_cast<Place>(layout.place), layout.rank == no_rank ? std::nullopt : std::optional(Rank{layout.rank}),
-           std::chrono::milliseconds(layout.waited_ms), layout.visit, static_cast<MpiCall>(layout.call),
-           std::chrono::milliseconds(layout.held_ms), Turn{layout.stage, layout.step}, layout.is_idle != 0,
-           layout.has_gone_back != 0, std::chrono::milliseconds(layout.polled_ms)}};
+          {static_cast<Place>(layout.place), rank_of_number(layout.rank), std::chrono::milliseconds(layout.waited_ms),
+           layout.visit, static_cast<MpiCall>(layout.call), std::chrono::milliseconds(layout.held_ms),
+           Turn{layout.stage, layout.step}, layout.is_idle != 0, layout.has_gone_back != 0,
+           std::chrono::milliseconds(layout.polled_ms)}};
 }
 
 }  // namespace mend::detector

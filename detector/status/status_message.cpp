@@ -2,6 +2,7 @@
 
 #include "base/byte_reader.hpp"
 #include "base/error.hpp"
+#include "detector/wire_rank.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@ namespace mend::detector {
 namespace {
 
 constexpr std::uint8_t status_mark = 0xd9;  // the messages of the ring and about stalls begin with other bytes
-constexpr std::int32_t without_rank = -1;
 constexpr std::int64_t no_commit = -1;
 
 struct StatusHeader {
@@ -41,7 +41,7 @@ static_assert(std::has_unique_object_representations_v<StatusHeader> &&
 
 StateLayout layout_of(const ProcessState& state) {
   StateLayout layout{state.pid,
-                     state.rank ? state.rank->value : without_rank,
+                     number_of(state.rank),
                      state.epoch,
                      static_cast<std::uint8_t>(state.place),
                      static_cast<std::uint8_t>(state.call),
@@ -61,7 +61,7 @@ StateLayout layout_of(const ProcessState& state) {
 ProcessState state_of(const StateLayout& layout) {
   using std::chrono::microseconds;
   return {layout.pid,
-          layout.rank == without_rank ? std::nullopt : std::optional(Rank{layout.rank}),
+          rank_of_number(layout.rank),
           layout.epoch,
           layout.version,
           layout.since_commit_us == no_commit ? std::nullopt : std::optional(microseconds(layout.since_commit_us)),
@@ -95,7 +95,7 @@ StatusMessage read_status_message(std::span<const std::byte> bytes) {
   StatusMessage message{header.look, std::nullopt};
   if (header.is_answer == 1) {
     const auto layout = reader.take<StateLayout>();
-    reader.expect(layout.call <= static_cast<std::uint8_t>(last_mpi_call) && layout.rank >= without_rank &&
+    reader.expect(layout.call <= static_cast<std::uint8_t>(last_mpi_call) && layout.rank >= no_rank &&
                   layout.place <= static_cast<std::uint8_t>(last_place) &&
                   layout.disk <= static_cast<std::uint8_t>(last_disk_use) && layout.since_commit_us >= no_commit &&
                   layout.since_place_us >= 0 && std::ranges::find(layout.machine, '\0') != layout.machine.end());

@@ -292,42 +292,40 @@ TEST(LocalRollback, has_all_go_back_when_a_rank_leaves_out_a_collective_call_aga
                                                  "than what the call expects: the program is not send-deterministic"));
 }
 
-TEST(LocalRollback, has_all_go_back_when_they_wait_for_what_is_not_sent_again) {
-  const auto end = play("leaves_out_a_message_again", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
+/// Runs a scenario of 3 ranks in which all wait for each other for long after rank 1 has rolled back. Each must end in
+/// this epoch.
+support::JobEnd play_waiting(const std::string& scenario, int epoch) {
+  auto end = play(scenario, 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
-  EXPECT_THAT(end.errors, HasSubstr("rank 0: since a rank went back, all ranks wait for each other, and nothing moves "
-                                    "(--mend-stuck-limit): the program is not send-deterministic"));
+  EXPECT_THAT(said(end), ElementsAre(fmt::format("rank 0: epoch {}", epoch), fmt::format("rank 1: epoch {}", epoch),
+                                     fmt::format("rank 2: epoch {}", epoch)))
+      << end.errors;
+  return end;
+}
+
+TEST(LocalRollback, has_all_go_back_when_they_wait_for_what_is_not_sent_again) {
+  EXPECT_THAT(play_waiting("leaves_out_a_message_again", 3).errors,
+              HasSubstr("rank 0: since a rank went back, all ranks wait for each other, and nothing moves "
+                        "(--mend-stuck-limit): the program is not send-deterministic"));
 }
 
 TEST(LocalRollback, has_all_go_back_when_they_agree_while_one_waits_for_what_is_not_sent_again) {
-  const auto end =
-      play("leaves_out_a_message_before_it_agrees", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
+  play_waiting("leaves_out_a_message_before_it_agrees", 3);
 }
 
 TEST(LocalRollback, has_all_go_back_when_they_poll_for_what_is_not_sent_again) {
-  const auto end = play("polls_for_a_message_again", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
-  EXPECT_THAT(end.errors, HasSubstr("since a rank went back, all ranks wait for each other, and nothing moves"));
+  EXPECT_THAT(play_waiting("polls_for_a_message_again", 3).errors,
+              HasSubstr("since a rank went back, all ranks wait for each other, and nothing moves"));
 }
 
 TEST(LocalRollback, has_all_go_back_when_one_waits_for_any_of_what_is_not_sent_again) {
-  const auto end =
-      play("leaves_out_what_others_wait_for_any_of", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
-  EXPECT_THAT(end.errors, HasSubstr("since a rank went back, all ranks wait for each other, and nothing moves"));
+  EXPECT_THAT(play_waiting("leaves_out_what_others_wait_for_any_of", 3).errors,
+              HasSubstr("since a rank went back, all ranks wait for each other, and nothing moves"));
 }
 
 TEST(LocalRollback, goes_on_when_a_thread_computes_for_long_while_its_rank_polls) {
-  const auto end =
-      play("polls_while_a_thread_computes", 3, 1, {"--mend-rollback", "local", "--mend-stuck-limit", "1.5"});
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 1", "rank 1: epoch 1", "rank 2: epoch 1")) << end.errors;
-  EXPECT_THAT(end.errors, testing::Not(HasSubstr("all ranks wait for each other")));
+  EXPECT_THAT(play_waiting("polls_while_a_thread_computes", 1).errors,
+              testing::Not(HasSubstr("all ranks wait for each other")));
 }
 
 TEST(LocalRollback, ends_the_job_if_all_wait_and_it_is_strict) {
