@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/telemetry/activity.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "transport/mpi.hpp"
 
 #include <mpi.h>

@@ -8,7 +8,7 @@
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/local_rollback/logged_calls.hpp"
 #include "transport/mpi.hpp"

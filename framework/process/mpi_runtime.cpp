@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
 #include "base/telemetry/job_status.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "transport/mpi.hpp"
 

@@ -5,7 +5,7 @@
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/log.hpp"
 #include "base/thread.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "detector/local/runtime_witness.hpp"
 

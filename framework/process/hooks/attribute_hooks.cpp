@@ -5,7 +5,7 @@
 
 #include "framework/process/hooks/attribute_hooks.hpp"
 
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/local_rollback/plain_calls.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "base/telemetry/activity.hpp"
 #include "framework/process/hooks/communicator_hooks.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/local_rollback/blocks.hpp"
 #include "framework/local_rollback/logged_calls.hpp"
 

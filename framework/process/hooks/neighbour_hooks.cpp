@@ -2,7 +2,7 @@
 // logged. The functions of MPI's profiling interface are intercepted, as in call_hooks.cpp.
 
 #include "base/telemetry/activity.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/refused_hooks.hpp"
 #include "framework/local_rollback/logged_calls.hpp"

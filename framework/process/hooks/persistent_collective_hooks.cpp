@@ -2,7 +2,7 @@
 // start begins the non-blocking call of the same name, which is logged. The functions of MPI's profiling interface are
 // intercepted, as in call_hooks.cpp.
 
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/parameters.hpp"
 #include "framework/process/process_context.hpp"

@@ -8,7 +8,7 @@
 #include "base/telemetry/activity.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/hooks/functions_since_6.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/parameters.hpp"
 #include "framework/process/process_context.hpp"

@@ -4,7 +4,7 @@
 #include "base/telemetry/activity.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/local_rollback/logged_calls.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "framework/process/body_guard.hpp"
 #include "framework/process/hooks/parameters.hpp"
-#include "framework/process/library_function.hpp"
+#include "transport/library_function.hpp"
 
 #include <mpi.h>
 #include <mpi-ext.h>
