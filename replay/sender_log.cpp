@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace mend::replay {
@@ -31,11 +32,30 @@ SenderLog::SenderLog(int self, Hash hash, std::vector<bool> mates)
 
 /// Memory is reused in pieces as large as the messages that several mates may have to acknowledge.
 SenderLog::SenderLog(int self, Hash hash, std::vector<bool> mates, Window window)
-    : self_(self),
-      hash_(hash),
-      mates_(std::move(mates)),
-      window_(window),
-      retained_{Retained(2 * window.bytes), Retained(2 * window.bytes)} {}
+    : self_(self), hash_(hash), mates_(std::move(mates)), window_(window) {
+  need_phase(0);
+}
+
+/// Makes the phases up to this one.
+void SenderLog::need_phase(Phase phase) {
+  while (phases_.size() <= phase) {
+    if (unused_.empty()) unused_.emplace_back(2 * window_.bytes);
+    phases_.push_back(std::move(unused_.back()));
+    unused_.pop_back();
+  }
+}
+
+/// Its memory is used again.
+void SenderLog::OfPhase::clear() {
+  memory.clear();
+  retained.drop_all();
+  forgotten = 0;
+  for (auto& [peer, entries] : log) entries.clear();
+  sends.clear();
+  received.clear();
+  history.channels.clear();
+  history.events.clear();
+}
 
 /// Returns true if `peer` has ended this phase, according to its last report.
 bool SenderLog::is_past(int peer) const {
@@ -49,7 +69,7 @@ bool SenderLog::is_known(const Channel& channel, const Sends& sends) const {
 }
 
 MessageLog::Copy SenderLog::begin_send(const Channel& channel, std::size_t size) {
-  const std::span<std::byte> copy = is_mate(channel.peer) ? retained().take(size) : now().memory.take(size);
+  const std::span<std::byte> copy = is_mate(channel.peer) ? now().retained.take(size) : now().memory.take(size);
   return {copy, !is_known(channel, now().sends[channel])};
 }
 
@@ -58,9 +78,10 @@ void SenderLog::end_send(const Channel& channel, std::span<const std::byte> copy
   const std::uint64_t number = sends.count++;
   sends.bytes += copy.size();
   if (is_mate(channel.peer)) {
-    retained().keep(channel, number, copy);
+    now().retained.keep(channel, number, copy);
   } else {
-    now().log[channel.peer].push_back({channel, number, copy});
+    if (sends.log == nullptr) sends.log = &now().log[channel.peer];
+    sends.log->push_back({channel, number, copy});
   }
   note_event(channel, sends.place, false);
   if (behind_ && number < sends.theirs.count) --*behind_;
@@ -113,39 +134,62 @@ void SenderLog::acknowledged(int by, std::span<const std::uint64_t> words) {
   if (words.empty() || words.front() != number_) return;  // of a phase that has ended
   for (std::size_t at = 1; at + 1 < words.size(); at += 2) {
     const auto tag = static_cast<int>(static_cast<std::uint32_t>(words[at]));
-    retained().received({by, static_cast<std::uint32_t>(words[at] >> 32U), tag}, words[at + 1]);
+    now().retained.received({by, static_cast<std::uint32_t>(words[at] >> 32U), tag}, words[at + 1]);
   }
 }
 
-void SenderLog::cut() {
+void SenderLog::begin_phase() {
   for (const auto& [channel, sends] : now().sends)
     if (sends.count < sends.theirs.count) note(channel, sends.count + 1, Difference::What::fewer);
   behind_.reset();
   unacknowledged_.clear();
   due_.clear();
   ++number_;
-  if (phase_ == Phase::setup) {
-    phase_ = Phase::interval;
-    return;  // a mate that restores later may still wait for a message of the setup
+  need_phase(++phase_);
+}
+
+/// The copies of the setup for mates are not needed any more either: all have restored.
+void SenderLog::committed() {
+  phases_.front().retained.drop_all();
+  for (; phase_ > 1; --phase_) {
+    OfPhase dropped = std::move(phases_[1]);
+    phases_.erase(phases_.begin() + 1);
+    dropped.clear();
+    const bool has_begun = !phases_[1].sends.empty() || !phases_[1].received.empty();
+    (has_begun ? unused_.emplace_back(0) : phases_[1]) = std::move(dropped);
   }
+  peers_.clear();
+  behind_.reset();
   has_heard_ = false;
-  for (Retained& retained : retained_) retained.drop_all();
-  OfPhase& interval = now();
-  interval.forgotten = 0;
-  interval.memory.clear();
-  for (auto& [peer, entries] : interval.log) entries.clear();  // keeps their memory
-  interval.sends.clear();
-  interval.received.clear();
-  interval.history.channels.clear();
-  interval.history.events.clear();
 }
 
 void SenderLog::forget_log() {
-  OfPhase& phase = now();
-  retained().drop_all();
-  phase.forgotten += phase.memory.used();
-  phase.memory.clear();
-  phase.log.clear();
+  for (Phase phase = std::min<Phase>(phase_, 1); phase <= phase_; ++phase) {
+    OfPhase& one = phases_[phase];
+    one.retained.drop_all();
+    one.forgotten += one.memory.used();
+    one.memory.clear();
+    for (auto& [peer, entries] : one.log) entries = {};
+  }
+}
+
+std::size_t SenderLog::bytes() const {
+  return std::accumulate(phases_.begin(), phases_.end(), std::size_t{0},
+                         [](std::size_t sum, const OfPhase& one) { return sum + bytes_of(one); });
+}
+
+std::size_t SenderLog::bytes_kept() const {
+  return std::accumulate(phases_.begin(), phases_.end(), std::size_t{0},
+                         [](std::size_t sum, const OfPhase& one) { return sum + one.memory.used(); });
+}
+
+std::size_t SenderLog::retained_bytes() const {
+  return std::accumulate(phases_.begin(), phases_.end(), std::size_t{0},
+                         [](std::size_t sum, const OfPhase& one) { return sum + one.retained.bytes(); });
+}
+
+bool SenderLog::has_forgotten() const {
+  return std::ranges::any_of(phases_, [](const OfPhase& one) { return one.forgotten > 0; });
 }
 
 void SenderLog::note_event(const Channel& channel, std::uint32_t& place, bool was_received) {
@@ -168,13 +212,18 @@ bool SenderLog::is_behind() const {
 }
 
 void SenderLog::reuse_retained() {
-  for (Retained& retained : retained_) retained.reuse();
+  for (OfPhase& one : phases_) one.retained.reuse();
 }
 
 std::uint64_t SenderLog::balance() const {
   std::uint64_t sum = 0;
-  for (const auto& [channel, sends] : now().sends) sum += sends.count * weight(self_, channel.peer, channel);
-  for (const auto& [channel, received] : now().received) sum -= received.count * weight(channel.peer, self_, channel);
+  for (Phase phase = std::min<Phase>(phase_, 1); phase <= phase_; ++phase) {
+    const std::uint64_t factor = 2 * phase + 1;
+    for (const auto& [channel, sends] : phases_[phase].sends)
+      sum += sends.count * factor * weight(self_, channel.peer, channel);
+    for (const auto& [channel, received] : phases_[phase].received)
+      sum -= received.count * factor * weight(channel.peer, self_, channel);
+  }
   return sum;
 }
 
@@ -200,26 +249,24 @@ std::map<SenderLog::Channel, std::uint64_t> SenderLog::received_from(int peer) c
 
 std::map<SenderLog::Channel, std::uint64_t> SenderLog::sent(Phase phase) const {
   std::map<Channel, std::uint64_t> counts;
-  for (const auto& [channel, sends] : phases_[static_cast<std::size_t>(phase)].sends) counts[channel] = sends.count;
+  for (const auto& [channel, sends] : phases_.at(phase).sends) counts[channel] = sends.count;
   return counts;
 }
 
 std::map<SenderLog::Channel, std::uint64_t> SenderLog::received(Phase phase) const {
   std::map<Channel, std::uint64_t> counts;
-  for (const auto& [channel, received] : phases_[static_cast<std::size_t>(phase)].received)
-    counts[channel] = received.count;
+  for (const auto& [channel, received] : phases_.at(phase).received) counts[channel] = received.count;
   return counts;
 }
 
 SenderLog::Receipts SenderLog::receipts_for(int peer) const {
-  const auto of = [&](const OfPhase& phase) {
-    std::vector<Receipt> receipts;
-    for (const auto& [channel, received] : phase.received) {
-      if (channel.peer == peer) receipts.push_back({channel.context, channel.tag, received.count, received.hash});
-    }
-    return receipts;
-  };
-  return {phase_, of(phases_[0]), of(phases_[1])};
+  Receipts receipts{phase_, {}};
+  for (Phase phase = 0; phase <= phase_; ++phase) {
+    std::vector<Receipt>& of_phase = receipts.phases.emplace_back();
+    for (const auto& [channel, received] : phases_[phase].received)
+      if (channel.peer == peer) of_phase.push_back({channel.context, channel.tag, received.count, received.hash});
+  }
+  return receipts;
 }
 
 std::vector<SenderLog::Resent> SenderLog::hear(int peer, const Receipts& receipts) {
@@ -227,16 +274,10 @@ std::vector<SenderLog::Resent> SenderLog::hear(int peer, const Receipts& receipt
   peers_[peer] = receipts.phase;
   has_heard_ = true;
   behind_.reset();
-  hear_phase(phases_[0], peer, receipts.setup, resent);
-  hear_phase(phases_[1], peer, receipts.interval, resent);
-  if (!is_mate(peer)) return resent;
-  for (std::size_t phase = 0; phase < 2; ++phase) {
-    Retained& retained = retained_[phase];
-    for (const Receipt& receipt : phase == 0 ? receipts.setup : receipts.interval)
-      retained.received({peer, receipt.context, receipt.tag}, receipt.count);
-    const std::vector<Resent> lost = retained.of(peer);
-    resent.insert(resent.end(), lost.begin(), lost.end());
-  }
+  need_phase(receipts.phase);
+  for (Phase phase = 0; phase < phases_.size(); ++phase)
+    hear_phase(phases_[phase], peer, phase < receipts.phases.size() ? receipts.phases[phase] : std::vector<Receipt>{},
+               resent);
   return resent;
 }
 
@@ -244,12 +285,18 @@ void SenderLog::hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>&
                            std::vector<Resent>& resent) {
   for (auto& [channel, sends] : phase.sends)
     if (channel.peer == peer) sends.theirs = {};
-  for (const Receipt& receipt : receipts)
-    phase.sends[{peer, receipt.context, receipt.tag}].theirs = {receipt.count, receipt.hash};
-  const auto log = phase.log.find(peer);
-  if (log == phase.log.end()) return;
-  for (const Entry& entry : log->second)
-    if (entry.number >= phase.sends.at(entry.channel).theirs.count) resent.push_back({entry.channel, entry.bytes});
+  for (const Receipt& receipt : receipts) {
+    const Channel channel{peer, receipt.context, receipt.tag};
+    phase.sends[channel].theirs = {receipt.count, receipt.hash};
+    if (is_mate(peer)) phase.retained.received(channel, receipt.count);
+  }
+  if (const auto log = phase.log.find(peer); log != phase.log.end()) {
+    for (const Entry& entry : log->second)
+      if (entry.number >= phase.sends.at(entry.channel).theirs.count) resent.push_back({entry.channel, entry.bytes});
+  }
+  if (!is_mate(peer)) return;
+  const std::vector<Resent> lost = phase.retained.of(peer);
+  resent.insert(resent.end(), lost.begin(), lost.end());
 }
 
 void SenderLog::note(const Channel& channel, std::uint64_t number, Difference::What what) {

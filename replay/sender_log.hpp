@@ -3,12 +3,16 @@
 //
 // All ranks commit together, and no message is under way when they do. So the messages of a job fall into phases:
 //
-//   entry of the body --setup--> restore() --interval--> commit() --interval--> commit() ...
+//   entry of the body --0, the setup--> restore() --1--> commit() --1--> commit_async() --2--> published --1--> ...
 //
-// The log keeps the messages of the setup and of the current interval: the messages that this rank has sent, with their
-// bytes (the log), and how many it has received, with a hash. A process that takes over the rank of a dead one begins
-// with an empty log: it goes through the setup, restores, and goes through the interval. All ranks then tell each other
-// which messages they have received (one Receipts each), and hear() returns the logged messages to send again:
+// The log keeps the messages of the setup and those since the last published commit: the messages that this rank has
+// sent, with their bytes (the log), and how many it has received, with a hash. commit_async() begins a phase, because
+// its data is that of this moment; the phases before it are needed until the commit is published. If a failure prevents
+// that, the job goes on with one phase more, until the next commit is published.
+//
+// A process that takes over the rank of a dead one begins with an empty log: it goes through the setup, restores, and
+// goes through the other phases. All ranks then tell each other which messages they have received (one Receipts each),
+// and hear() returns the logged messages to send again:
 //
 //   to the newcomer    all messages to that rank, because the newcomer has received none
 //   between survivors  the messages under way when the communicator was interrupted
@@ -33,12 +37,12 @@
 #pragma once
 
 #include "replay/channel.hpp"
+#include "replay/channel_map.hpp"
 #include "replay/history.hpp"
 #include "replay/log_memory.hpp"
 #include "replay/message_log.hpp"
 #include "replay/clusters/retained.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -57,8 +61,8 @@ class SenderLog final : public MessageLog {
   using Difference = replay::Difference;
   using Hash = replay::Hash;
 
-  /// The parts of a job between which no message is under way.
-  enum class Phase : std::uint8_t { setup, interval };
+  /// The number of a part of the job, between which no message is under way: 0 is the setup.
+  using Phase = std::size_t;
 
   /// The number of messages that came on a channel in a phase.
   struct Receipt {
@@ -71,9 +75,8 @@ class SenderLog final : public MessageLog {
 
   /// The report of a rank to another about the messages received from it.
   struct Receipts {
-    Phase phase = Phase::setup;  ///< the current phase of the rank
-    std::vector<Receipt> setup;
-    std::vector<Receipt> interval;
+    Phase phase = 0;                           ///< the current phase of the rank
+    std::vector<std::vector<Receipt>> phases;  ///< of the phases up to this one
     bool operator==(const Receipts&) const = default;
   };
 
@@ -87,27 +90,32 @@ class SenderLog final : public MessageLog {
   SenderLog(int self, Hash hash, std::vector<bool> mates = {});
   SenderLog(int self, Hash hash, std::vector<bool> mates, Window window);
 
-  /// Replaces the mates from now on. Called on all ranks, right after a cut().
+  /// Replaces the mates from now on. Called on all ranks, right after a commit.
   void set_mates(std::vector<bool> mates) { mates_ = std::move(mates); }
 
-  /// True in a phase in which no rank has reported what it has received. In the first interval: if none has done so in
-  /// the setup either, because such a report may be about the interval too.
+  /// True if no rank has reported what it has received since the last commit was published; before the first, since the
+  /// entry of the body.
   bool needs_all() const override { return !has_heard_; }
-  /// The copy is not moved until the next cut().
+  /// The copy is not moved until its phase is dropped.
   Copy begin_send(const Channel& channel, std::size_t size) override;
   void end_send(const Channel& channel, std::span<const std::byte> copy) override;
   void receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request = false) override;
 
-  /// Ends the phase; all ranks do so together. The log of the setup is kept, the log of an interval is dropped.
-  void cut();
+  /// Begins the next phase. All ranks do so together, or this rank repeats what the others have done. All phases are
+  /// kept.
+  void begin_phase();
+  /// Drops the phases between the setup and the present one: a commit of what the ranks had at the beginning of this
+  /// phase is published. No copy of a dropped phase may be on its way. All ranks are in the same phase.
+  void committed();
+  /// Returns the number of the present phase.
   Phase phase() const { return phase_; }
   /// Numbers the phase that has begun, for acknowledgements: mates have the same number in a phase, and no two phases
-  /// of an epoch have one number. cut() alone raises it by 1.
+  /// of an epoch have one number. begin_phase() raises it by 1, committed() leaves it as it is.
   void number_phase(std::uint64_t number) { number_ = number; }
 
-  /// Returns this rank's share of a sum over all ranks, which is 0 if no message is under way: for each message of the
-  /// phase, the sender adds a number and the receiver subtracts it. (Any other set of messages gives 0 with probability
-  /// 2^-64.)
+  /// Returns this rank's share of a sum over all ranks, which is 0 if no message is under way: for each message since
+  /// the last published commit, or of the setup while it lasts, the sender adds a number and the receiver subtracts it.
+  /// (Any other set of messages gives 0 with probability 2^-64.) All ranks are in the same phase.
   std::uint64_t balance() const;
   /// Returns how many messages have been sent to `peer` in this phase on each channel.
   std::map<Channel, std::uint64_t> sent_to(int peer) const;
@@ -117,7 +125,7 @@ class SenderLog final : public MessageLog {
   std::map<Channel, std::uint64_t> sent(Phase phase) const;
   std::map<Channel, std::uint64_t> received(Phase phase) const;
   /// Returns the order of the messages sent and received in `phase`.
-  const History& history(Phase phase) const { return phases_[static_cast<std::size_t>(phase)].history; }
+  const History& history(Phase phase) const { return phases_.at(phase).history; }
   /// Returns true while other ranks have messages from this rank that it has not sent again.
   bool is_behind() const;
 
@@ -147,20 +155,20 @@ class SenderLog final : public MessageLog {
   /// Returns how many messages this rank has sent again that receivers had, and compared.
   std::uint64_t compared() const { return compared_; }
 
-  /// Returns how many bytes were logged in the setup and the interval. It depends only on the messages that were sent
-  /// and on the mates at that time.
-  std::size_t bytes() const { return bytes_kept() + phases_[0].forgotten + phases_[1].forgotten; }
-  /// The same for this phase. It depends only on the messages that were sent and on the mates of the phase.
-  std::size_t bytes_of_phase() const { return now().memory.used() + now().forgotten; }
+  /// Returns how many bytes were logged in all phases that are kept. It depends only on the messages that were sent and
+  /// on the mates at that time.
+  std::size_t bytes() const;
+  /// The same without the setup.
+  std::size_t bytes_since_restore() const { return bytes() - bytes_of(phases_.front()); }
   /// Returns how many of the logged bytes are kept.
-  std::size_t bytes_kept() const { return phases_[0].memory.used() + phases_[1].memory.used(); }
-  /// Forgets the messages of the phase so far, including those to mates. They cannot be sent again from now on. Copies
-  /// must not be in use.
+  std::size_t bytes_kept() const;
+  /// Forgets the messages of the setup, while it lasts; afterwards all others, including those to mates. They cannot be
+  /// sent again from now on. Copies must not be in use.
   void forget_log();
-  /// Returns true if messages of the setup or of the interval were forgotten.
-  bool has_forgotten() const { return phases_[0].forgotten + phases_[1].forgotten > 0; }
+  /// Returns true if messages of a phase that is kept were forgotten.
+  bool has_forgotten() const;
   /// Returns how many bytes are kept of messages to mates.
-  std::size_t retained_bytes() const { return retained_[0].bytes() + retained_[1].bytes(); }
+  std::size_t retained_bytes() const;
 
  private:
   struct Entry {
@@ -190,19 +198,25 @@ class SenderLog final : public MessageLog {
     std::uint64_t hash = 0;  ///< over the messages that the receiver has
     Known theirs;
     std::uint32_t place = nowhere;
+    std::vector<Entry>* log = nullptr;  ///< of the peer
   };
   struct OfPhase {
+    explicit OfPhase(std::size_t piece) : retained(piece) {}
+    void clear();
+
     LogMemory memory;
+    Retained retained;
     std::size_t forgotten = 0;              ///< bytes
     std::map<int, std::vector<Entry>> log;  ///< by peer
-    std::map<Channel, Sends> sends;
-    std::map<Channel, Received> received;
+    ChannelMap<Sends> sends;
+    ChannelMap<Received> received;
     History history;
   };
 
-  Retained& retained() { return retained_[static_cast<std::size_t>(phase_)]; }
-  OfPhase& now() { return phases_[static_cast<std::size_t>(phase_)]; }
-  const OfPhase& now() const { return phases_[static_cast<std::size_t>(phase_)]; }
+  OfPhase& now() { return phases_[phase_]; }
+  const OfPhase& now() const { return phases_[phase_]; }
+  static std::size_t bytes_of(const OfPhase& phase) { return phase.memory.used() + phase.forgotten; }
+  void need_phase(Phase phase);
   bool is_mate(int peer) const {
     return peer != self_ && static_cast<std::size_t>(peer) < mates_.size() && mates_[static_cast<std::size_t>(peer)];
   }
@@ -217,14 +231,14 @@ class SenderLog final : public MessageLog {
   Hash hash_;
   std::vector<bool> mates_;
   Window window_;
-  std::array<Retained, 2> retained_;  ///< by phase
   std::map<int, Unacknowledged> unacknowledged_;
   std::vector<int> due_;      ///< mates to which an acknowledgement is due
   std::uint64_t number_ = 0;  ///< of the phase
-  Phase phase_ = Phase::setup;
-  OfPhase phases_[2];
-  std::map<int, Phase> peers_;  ///< the phase of each other rank, according to its last report
-  bool has_heard_ = false;      ///< other ranks may have messages of this phase that were not sent in it
+  Phase phase_ = 0;
+  std::vector<OfPhase> phases_;  ///< those after phase_ are known from others
+  std::vector<OfPhase> unused_;  ///< their memory
+  std::map<int, Phase> peers_;   ///< the phase of each other rank, according to its last report
+  bool has_heard_ = false;       ///< other ranks may have messages that this rank has not sent in this life
   mutable std::optional<std::uint64_t>
       behind_;  ///< number of messages of the phase that others have; nothing: not counted yet
   std::optional<Difference> difference_;

@@ -29,9 +29,6 @@ ErrorHandling& handling() {
   return instance;
 }
 
-/// How errors are handled now. Apart from the rest, because it is changed in each MPI call that mend makes.
-OnError on_error_now = OnError::throws;
-
 /// A communicator that the application has made itself may have the handle of an old one, but is not revoked.
 bool is_outdated(MPI_Comm comm) {
   const bool listed =
@@ -131,7 +128,7 @@ void check_mpi(int code, const char* where) {
 }
 
 void handle_error(MPI_Comm comm, int code) {
-  const OnError how = on_error_now;
+  const OnError how = ErrorsHandled::now();
   if (how == OnError::returns) return;
   if (is_outdated(comm)) return how == OnError::throws ? refuse_outdated() : void();
   const bool failure = means_failure(comm, code);
@@ -181,17 +178,14 @@ void forget_returned_error() { handling().returned.reset(); }
 
 void on_process_failure(std::function<void()> listener) { handling().failure_listener = std::move(listener); }
 
-bool errors_are_returned() { return on_error_now == OnError::returns; }
+bool errors_are_returned() { return ErrorsHandled::now() == OnError::returns; }
 
 void hand_errors_to(ErrorReceiver receiver) {
   handling().receiver = receiver;
-  on_error_now = receiver == nullptr ? OnError::throws : OnError::hands_over;
+  ErrorsHandled::now_ = receiver == nullptr ? OnError::throws : OnError::hands_over;
 }
 
-bool errors_are_thrown() { return on_error_now == OnError::throws && std::uncaught_exceptions() == 0; }
-
-ErrorsHandled::ErrorsHandled(OnError how) : before_(std::exchange(on_error_now, how)) {}
-ErrorsHandled::~ErrorsHandled() { on_error_now = before_; }
+bool errors_are_thrown() { return ErrorsHandled::now() == OnError::throws && std::uncaught_exceptions() == 0; }
 
 int Communicator::rank() const {
   int rank = 0;

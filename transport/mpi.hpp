@@ -92,23 +92,6 @@ enum class OnError {
   hands_over,         ///< the receiver of hand_errors_to is called; if it returns, the call returns
 };
 
-/// Handles errors in this way during its lifetime. May be nested. Main thread only.
-class ErrorsHandled {
- public:
-  explicit ErrorsHandled(OnError how);
-  ~ErrorsHandled();
-  ErrorsHandled(const ErrorsHandled&) = delete;
-  ErrorsHandled& operator=(const ErrorsHandled&) = delete;
-
- private:
-  OnError before_;
-};
-
-/// Returns true if an error of an MPI call is thrown now, and may be: not during stack unwinding. Main thread only.
-bool errors_are_thrown();
-/// Returns true if an error of an MPI call is only returned. Main thread only.
-bool errors_are_returned();
-
 /// Receives an error: its communicator, its code, and whether a process failure was met. May throw, or longjmp: there
 /// is nothing to destroy between it and the MPI call.
 using ErrorReceiver = void (*)(MPI_Comm comm, int code, bool failure);
@@ -116,6 +99,30 @@ using ErrorReceiver = void (*)(MPI_Comm comm, int code, bool failure);
 /// From now on, `receiver` handles errors, unless an ErrorsHandled says otherwise; with nullptr, they are thrown again.
 /// Not to be called during the lifetime of an ErrorsHandled. Main thread only.
 void hand_errors_to(ErrorReceiver receiver);
+
+/// Handles errors in this way during its lifetime. May be nested. Main thread only.
+class ErrorsHandled {
+ public:
+  explicit ErrorsHandled(OnError how) : before_(std::exchange(now_, how)) {}
+  ~ErrorsHandled() { now_ = before_; }
+  ErrorsHandled(const ErrorsHandled&) = delete;
+  ErrorsHandled& operator=(const ErrorsHandled&) = delete;
+
+  /// How errors are handled now.
+  static OnError now() { return now_; }
+
+ private:
+  friend void hand_errors_to(ErrorReceiver receiver);
+
+  inline static OnError now_ = OnError::throws;
+
+  OnError before_;
+};
+
+/// Returns true if an error of an MPI call is thrown now, and may be: not during stack unwinding. Main thread only.
+bool errors_are_thrown();
+/// Returns true if an error of an MPI call is only returned. Main thread only.
+bool errors_are_returned();
 
 /// For destructors, and for code that checks return codes.
 class ErrorsReturned : ErrorsHandled {

@@ -1,5 +1,7 @@
 #include "transport/mpi_endpoint.hpp"
 
+#include "transport/library_calls.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,8 +90,8 @@ bool MpiEndpoint::send_piece(int rank, std::byte mark, std::span<const std::byte
   piece.bytes.resize(1 + bytes.size());
   piece.bytes[0] = mark;
   std::copy(bytes.begin(), bytes.end(), piece.bytes.begin() + 1);
-  const int code = MPI_Isend(piece.bytes.data(), static_cast<int>(piece.bytes.size()), MPI_BYTE, rank, tag, comm_.get(),
-                             &piece.request);
+  const int code = library::begin_send(piece.bytes.data(), static_cast<int>(piece.bytes.size()), MPI_BYTE, rank, tag,
+                                       comm_.get(), &piece.request);
   if (code == MPI_SUCCESS) return true;
   outgoing_.pop_back();
   if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Isend");
@@ -125,8 +127,8 @@ void MpiEndpoint::abandon_sends_to(int rank) {
 /// reports a death that concerns no message (probing does not).
 void MpiEndpoint::post_receive() {
   arriving_.resize(1 + piece_size);
-  const int code = MPI_Irecv(arriving_.data(), static_cast<int>(arriving_.size()), MPI_BYTE, MPI_ANY_SOURCE, tag,
-                             comm_.get(), &receiving_);
+  const int code = library::begin_receive(arriving_.data(), static_cast<int>(arriving_.size()), MPI_BYTE,
+                                          MPI_ANY_SOURCE, tag, comm_.get(), &receiving_);
   if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Irecv");
 }
 
@@ -139,7 +141,7 @@ std::optional<Event> MpiEndpoint::receive_one() {
     }
     int done = 0;
     MPI_Status status;
-    const int code = MPI_Test(&receiving_, &done, &status);
+    const int code = library::test(&receiving_, &done, &status);
     if (outcome_of(code) == MpiOutcome::error) check_mpi(code, "MPI_Test");
     if (code != MPI_SUCCESS) {
       learn_deaths();
@@ -199,7 +201,7 @@ void MpiEndpoint::retire_finished_sends() {
   auto piece = outgoing_.begin();
   for (; piece != outgoing_.end(); ++piece) {
     int done = 0;
-    MPI_Test(&piece->request, &done, MPI_STATUS_IGNORE);  // an error also completes it: the receiver died
+    library::test(&piece->request, &done, MPI_STATUS_IGNORE);  // an error also completes it: the receiver died
     if (!done) break;
     spare_buffers_.push_back(std::move(piece->bytes));
   }

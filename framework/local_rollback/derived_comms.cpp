@@ -138,9 +138,14 @@ void DerivedComms::end_setup() {
   for (Derived& one : all_) one.is_of_setup = one.is_claimed;
 }
 
-void DerivedComms::end_interval() {
+void DerivedComms::begin_commit() {
+  for (Derived& one : all_) one.is_past = one.is_claimed && !one.is_of_setup;
+}
+
+/// Those that are not claimed are of ranks without this one. It has learned of them in a recovery before the commit.
+void DerivedComms::end_commit() {
   const ErrorsReturned quiet;
-  std::erase_if(all_, [](const Derived& one) { return !one.is_of_setup; });
+  std::erase_if(all_, [](const Derived& one) { return one.is_past || (!one.is_claimed && !one.is_of_setup); });
 }
 
 }  // namespace mend

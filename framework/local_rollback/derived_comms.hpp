@@ -11,7 +11,7 @@
 //
 // A newcomer makes the communicators that its predecessor has made from the entry of the body to restore(), and since
 // the last commit. So communicators that are made in between must be freed before the next commit. Recipes of the setup
-// are kept for the whole job, those of an interval until it ends.
+// are kept for the whole job, others until a commit that began after they were freed is published.
 
 #pragma once
 
@@ -100,8 +100,11 @@ class DerivedComms {
   bool holds_any_of_interval() const;
   /// Ends the setup: the communicators that were claimed until now are kept. Local.
   void end_setup();
-  /// Called when all ranks have committed: forgets the recipes of the interval. Local.
-  void end_interval();
+  /// Called when a commit begins. The application holds no communicator made since restore(). Local.
+  void begin_commit();
+  /// Called when that commit is published: forgets the recipes of before its beginning, except for those of the setup.
+  /// Local.
+  void end_commit();
   /// Calls `work` with each communicator beneath a virtual communicator. Local.
   template <class Work>
   void for_each_comm(Work work) const {
@@ -117,6 +120,7 @@ class DerivedComms {
     std::array<Communicator, 2> comms;
     bool is_claimed = false;
     bool is_of_setup = false;
+    bool is_past = false;  // the commit that has begun does not need it
   };
 
   /// Returns the communicator of the recipe in `all` (which is all_), or null if the recipe was not carried out.

@@ -37,6 +37,9 @@ std::size_t most_log_bytes() {
   return most;
 }
 
+/// The number of the first phase after a version. There are not more phases than that between two versions.
+std::uint64_t first_phase_after(Version version) { return (version.value + 1) << 16U; }
+
 const char* difference_text(replay::SenderLog::Difference::What what) {
   using What = replay::SenderLog::Difference::What;
   switch (what) {
@@ -162,13 +165,13 @@ bool LocalRollback::agree(bool flag) {
 
 bool LocalRollback::commit_due(bool is_due) {
   if (!has_restored()) return is_due;
+  ++steps_since_version_;
   const bool asks = log_pacing_.step();
   if (is_due || !asks) return is_due;
   const Inside inside(inside_);
-  std::uint64_t largest = sender_log_.bytes_of_phase();
+  std::uint64_t largest = sender_log_.bytes_since_restore();
   check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &largest, 1, MPI_UINT64_T, MPI_MAX), "commit_due()");
-  const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
-  if (!log_pacing_.hear(log_of_setup_ + largest, log_limit(), steps)) return false;
+  if (!log_pacing_.hear(log_of_setup_ + largest, log_limit(), steps_since_version_)) return false;
   engine_.set_steps_since_commit(0);
   return true;
 }
@@ -237,6 +240,7 @@ void LocalRollback::begin_epoch() {
     packets.push_back(PeerPacket::from(words));
   }
   std::ranges::transform(packets, others_.begin(), &PeerPacket::state);
+  known_commits_ = std::ranges::max(others_, {}, [](const PeerState& one) { return one.begun.size(); }).begun;
   const bool go_on = std::ranges::none_of(others_, &PeerState::refuses);
   if (!engine_.ballot().vote(agreement::Proposal::flag, go_on)) {  // so that all leave, or none
     if (options_.is_strict) end_strictly();
@@ -294,13 +298,14 @@ PeerPacket LocalRollback::packet_for(int peer) const {
                     .refuses = !refusal_.empty() || log_is_full_,
                     .receives_from_any = receives_from_any_ || messages_.receives_from_any(),
                     .version = version_,
-                    .steps = steps_,
-                    .kept = static_cast<std::uint64_t>(engine_.steps_since_commit()),
+                    .steps = at_version_.steps,
+                    .kept = steps_since_version_,
                     .logged = sender_log_.bytes(),
                     .log_limit = log_limit_,
                     .log_of_setup = log_of_setup_,
-                    .log_pacing = log_pacing_at_version_,
-                    .next_number = number_},
+                    .log_pacing = at_version_.log_pacing,
+                    .next_number = at_version_.number,
+                    .begun = begun_commits_},
           .recipes = derived_.recipes(),
           .receipts = sender_log_.receipts_for(peer)};
 }
@@ -375,7 +380,7 @@ void LocalRollback::share_counts() {
 /// twice.
 void LocalRollback::count_steps() {
   if (messages_.take_caught_up() && counts_steps_)
-    engine_.rollback_counts().computed_twice(Rank{session_.rank}, steps_since_version());
+    engine_.rollback_counts().computed_twice(Rank{session_.rank}, steps_since_version_);
 }
 
 /// If newcomers are about to restore and this rank has restored already, sends them their data.
@@ -394,41 +399,86 @@ void LocalRollback::restored(Version version) {
     log_of_setup_ = other->log_of_setup;
     log_pacing_.set_state(other->log_pacing);
   }
-  log_pacing_at_version_ = log_pacing_.state();
   derived_.end_setup();
+  derived_.set_next_number(agreed_number_);
   version_ = version;
-  number_ = agreed_number_;
-  derived_.set_next_number(number_);
-  steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
-  sender_log_.cut();
-  sender_log_.number_phase(version.value + 1);
+  at_version_ = at_commit();
+  sender_log_.begin_phase();
+  sender_log_.number_phase(first_phase_after(version));
   if (messages_.replays()) begin_replay();
   check_sender_log();
 }
 
-void LocalRollback::committed(Version version) {
+LocalRollback::AtCommit LocalRollback::at_commit() const {
+  return {agreed_number_, static_cast<std::uint64_t>(engine_.steps_since_commit()), log_pacing_.state()};
+}
+
+void LocalRollback::complete_pending() {
+  through_failures([this] {
+    StoreEngine& store = engine_.store();
+    const Version before = store.version();
+    const auto note = [&] {
+      if (store.version() != before) published(store.version());
+    };
+    try {
+      store.complete_pending();
+    } catch (const ProcessFailure&) {
+      note();
+      throw;
+    }
+    note();
+  });
+}
+
+void LocalRollback::begun_commit() {
   messages_.settle();
-  log_pacing_at_version_ = log_pacing_.state();
   engine_.rollback_counts().has_logged(sender_log_.bytes());
   trace::instant("logged", {{"bytes", static_cast<std::int64_t>(sender_log_.bytes())},
                             {"retained", static_cast<std::int64_t>(sender_log_.retained_bytes())}});
-  derived_.end_interval();
-  version_ = version;
-  number_ = agreed_number_;
-  derived_.set_next_number(number_);
-  steps_ = static_cast<std::uint64_t>(engine_.steps_since_commit());
-  sender_log_.cut();
-  sender_log_.number_phase(version.value + 1);
-  log_is_full_ = sender_log_.has_forgotten();
+  at_begun_commit_ = at_commit();
+  steps_at_begun_commit_ = steps_since_version_;
+  begin_phase();
   messages_.end_replay();
   histories_ = {};
   note_gone_back(false);
-  adopt_clusters();
   check_sender_log();
   if (options_.tried == 0 || !compares_) return;
   log::notice(fmt::format("rank {} is send-deterministic: {} were the same when sent again", session_.rank,
                           counted(sender_log_.compared(), "message")));
   compares_ = false;
+}
+
+/// Begins the phase after a commit that has begun, or that this rank passes.
+void LocalRollback::begin_phase() {
+  begun_commits_.push_back(agreed_number_);
+  derived_.begin_commit();
+  derived_.set_next_number(agreed_number_);
+  sender_log_.begin_phase();
+}
+
+void LocalRollback::pass_commit() {
+  agreed_number_ = known_commits_.at(begun_commits_.size());
+  begin_phase();
+  if (messages_.replays()) begin_replay();
+  check_sender_log();
+}
+
+void LocalRollback::published(Version version) {
+  version_ = version;
+  at_version_ = at_begun_commit_;
+  steps_since_version_ -= steps_at_begun_commit_;
+  begun_commits_.clear();
+  known_commits_.clear();
+  derived_.end_commit();
+  sender_log_.committed();
+  log_is_full_ = sender_log_.has_forgotten();
+}
+
+void LocalRollback::committed(Version version) {
+  begun_commit();
+  published(version);
+  sender_log_.number_phase(first_phase_after(version));
+  adopt_clusters();
 }
 
 // --- obstacles -------------------------------------------------------------------------------------------------

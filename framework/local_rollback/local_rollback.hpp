@@ -32,7 +32,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -92,6 +91,8 @@ class LocalRollback final : public LoggedCalls {
   /// Returns true if `is_due`, or if a rank's log is nearly full. Collective: the result is the same on all ranks, and
   /// again on a rank that rolls back.
   bool commit_due(bool is_due);
+  /// Publishes the commit that is under way, if there is one, together with all ranks. Local otherwise.
+  void complete_pending();
   /// Returns true if `flag` is true on every rank. Collective; the result is the same again on a rank that rolls back.
   bool agree(bool flag);
 
@@ -100,8 +101,19 @@ class LocalRollback final : public LoggedCalls {
   bool others_have_restored() const;
   /// Called when all ranks have restored, or this one alone has. Local.
   void restored(Version version);
-  /// Called when all ranks have committed. Local.
+  /// Called when all ranks have begun a commit: its data is that of this moment. Local.
+  void begun_commit();
+  /// Called when that commit is published. Local.
+  void published(Version version);
+  /// Called instead of begin and end of a commit that all ranks have done at once. Local.
   void committed(Version version);
+  /// Returns true if the others have begun, before a failure, the commit that this rank is about to begin. It was not
+  /// published, so this rank need not begin it. Local.
+  bool others_have_begun_commit() const { return begun_commits_.size() < known_commits_.size(); }
+  /// Called instead of begun_commit(). Local.
+  void pass_commit();
+  /// Returns true if a commit must not be left under way: it decides the clusters. The same on all ranks. Local.
+  bool commits_at_once() const;
   /// Called when a commit begins, for --mend-check-determinism. The process of one rank may end. Collective.
   void try_rank();
   /// Throws, on all ranks, if no rank was tried although some were to be. Local.
@@ -109,7 +121,7 @@ class LocalRollback final : public LoggedCalls {
   /// Throws UsageError, on all ranks, if a message or a receive is under way. `where`: "commit()". Collective.
   void require_nothing_under_way(const char* where);
   /// Returns true once this entry has restored. Local.
-  bool has_restored() const { return sender_log_.phase() == replay::SenderLog::Phase::interval; }
+  bool has_restored() const { return sender_log_.phase() > 0; }
 
   // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
   const VirtualComm* virtual_comm_of(MPI_Comm comm) const override;
@@ -126,6 +138,13 @@ class LocalRollback final : public LoggedCalls {
 
   using Standing = PeerState::Standing;
 
+  /// What a process that takes over this rank has to know of the beginning of a commit.
+  struct AtCommit {
+    std::uint32_t number = 1;  // of the next derived communicator
+    std::uint64_t steps = 0;   // as commit_due() counts
+    LogPacing::State log_pacing;
+  };
+
   int run(Call call, void* work) override;
   void begin_epoch();
   void decide_who_goes_back();
@@ -140,6 +159,8 @@ class LocalRollback final : public LoggedCalls {
   bool goes_back(int rank) const;
   bool sends_history() const;
   std::vector<std::uint64_t> histories() const;
+  AtCommit at_commit() const;
+  void begin_phase();
   void exchange_histories();
   void begin_replay();
   void give_up(const std::string& reason);
@@ -151,7 +172,6 @@ class LocalRollback final : public LoggedCalls {
   void note_gone_back(bool has_gone_back);
   void count_steps();
   void check_log();
-  std::uint64_t steps_since_version() const;
   void choose_clusters();
   void adopt_clusters();
   void take_mates();
@@ -166,16 +186,20 @@ class LocalRollback final : public LoggedCalls {
   LoggedCollectives collectives_;
   VirtualComm session_;
   DerivedComms derived_;
-  std::uint32_t agreed_number_ = 1;  // number of the next derived communicator, as agreed at the next version
-  std::uint32_t number_ = 1;         // the same at the present version
+  std::uint32_t agreed_number_ = 1;  // of the next derived communicator, when a commit begins
+  AtCommit at_version_;
+  std::uint64_t steps_since_version_ = 0;
+  AtCommit at_begun_commit_;
+  std::uint64_t steps_at_begun_commit_ = 0;   // since the version
+  std::vector<std::uint32_t> begun_commits_;  // agreed_number_ at each commit since the version
+  std::vector<std::uint32_t> known_commits_;  // when they met last
   Communicator collectives_comm_;
   Version version_{};
-  std::uint64_t steps_ = 0;
   int ranks_;
-  std::vector<PeerState> others_;                            // by rank, this one too
-  std::string refusal_;                                      // why this rank refuses, if it does
-  bool log_is_full_ = false;                                 // it refuses until the next commit
-  std::array<std::map<int, replay::History>, 2> histories_;  // in a rank that rolls back: of the others, by phase
+  std::vector<PeerState> others_;                          // by rank, this one too
+  std::string refusal_;                                    // why this rank refuses, if it does
+  bool log_is_full_ = false;                               // it refuses until the next commit
+  std::map<int, std::vector<replay::History>> histories_;  // in a rank that rolls back: of the others, by phase
   int ranks_back_ = 0;                     // that have to repeat what others know of them, in the last recovery
   bool is_newcomer_ = true;                // has not met the others
   bool rolled_back_since_commit_ = false;  // a rank rolled back since the last commit
@@ -197,7 +221,6 @@ class LocalRollback final : public LoggedCalls {
   std::uint64_t log_limit_ = 0;     // agreed on by all in restore(); 0: not yet
   std::uint64_t log_of_setup_ = 0;  // the largest of all ranks, in bytes; exchanged, because clusters may have changed
   LogPacing log_pacing_;
-  LogPacing::State log_pacing_at_version_;
 };
 
 }  // namespace mend

@@ -25,15 +25,14 @@ constexpr std::size_t short_history = 64 * 1024;
 /// Returns true if this rank sends its histories. They are long, and a rank that rolls back needs them only if it
 /// receives from any source.
 bool LocalRollback::sends_history() const {
-  const auto length = [&](Phase phase) { return sender_log_.history(phase).events.size(); };
-  return receives_from_any_ || length(Phase::setup) + length(Phase::interval) <= short_history;
+  std::size_t length = 0;
+  for (Phase phase = 0; phase <= sender_log_.phase(); ++phase) length += sender_log_.history(phase).events.size();
+  return receives_from_any_ || length <= short_history;
 }
 
 std::vector<std::uint64_t> LocalRollback::histories() const {
-  std::vector<std::uint64_t> words{sends_history() ? 1U : 0U};
-  if (words.front() == 0) return words;
-  put(words, sender_log_.history(Phase::setup));
-  put(words, sender_log_.history(Phase::interval));
+  std::vector<std::uint64_t> words{sends_history() ? sender_log_.phase() + 1 : 0};
+  for (Phase phase = 0; phase < words.front(); ++phase) put(words, sender_log_.history(phase));
   return words;
 }
 
@@ -65,10 +64,10 @@ void LocalRollback::exchange_histories() {
     if (goes_back(to)) exchange_words(comm, to, MPI_PROC_NULL, tag_of_exchange, histories());
     if (!goes_back(self)) continue;
     const std::vector<std::uint64_t> words = exchange_words(comm, MPI_PROC_NULL, from, tag_of_exchange, {});
-    if (words.at(0) == 0) continue;
     std::size_t at = 1;
-    histories_[0][from] = replay::history_from(words, at);
-    histories_[1][from] = replay::history_from(words, at);
+    if (words.at(0) == 0) continue;
+    std::vector<replay::History>& histories = histories_[from];
+    for (Phase phase = 0; phase < words.at(0); ++phase) histories.push_back(replay::history_from(words, at));
   }
 }
 
@@ -77,10 +76,13 @@ void LocalRollback::begin_replay() {
   const Phase phase = sender_log_.phase();
   const bool is_alone = ranks_back_ == 1;
   if (is_alone && !sender_log_.is_behind()) return messages_.end_replay();
-  const std::map<int, replay::History>& others = histories_[static_cast<std::size_t>(phase)];
   std::optional<replay::WildcardOrder> order;
-  if (static_cast<int>(others.size()) == ranks_ - 1)
+  if (static_cast<int>(histories_.size()) == ranks_ - 1) {
+    std::map<int, replay::History> others;
+    for (const auto& [rank, histories] : histories_)
+      others[rank] = phase < histories.size() ? histories[phase] : replay::History{};
     order.emplace(session_.rank, others, sender_log_.sent(phase), sender_log_.received(phase));
+  }
   messages_.begin_replay(std::move(order), is_alone);
 }
 

@@ -33,12 +33,19 @@ void LocalRollbackStore::replace(std::string_view name, std::unique_ptr<Member> 
 }
 void LocalRollbackStore::unprotect(std::string_view name) { engine_.store().unprotect(name); }
 
+void LocalRollbackStore::prepare_commit(std::string_view call) {
+  if (!rollback_.has_restored()) {
+    throw UsageError(
+        fmt::format("{} was called before restore(), which --mend-rollback local needs: call it first, once", call));
+  }
+  rollback_.complete_pending();
+  rollback_.try_rank();
+}
+
 /// A version that was published before the failure was noticed exists on all ranks, so it is not committed again.
 Version LocalRollbackStore::commit() {
-  if (!rollback_.has_restored())
-    throw UsageError("commit() was called before restore(), which --mend-rollback local needs: call it first, once");
+  prepare_commit("commit()");
   StoreEngine& store = engine_.store();
-  rollback_.try_rank();
   const Version before = store.version();
   return rollback_.through_failures([&] {
     if (store.version() != before) return store.version();
@@ -52,6 +59,27 @@ Version LocalRollbackStore::commit() {
     rollback_.committed(store.version());
     return store.version();
   });
+}
+
+/// If a failure interrupts the beginning, it may have been complete on some ranks, which do not come back to it. The
+/// commit is not published then. A rank that rolls back comes here again, too.
+void LocalRollbackStore::commit_async() {
+  if (rollback_.commits_at_once()) {
+    commit();
+    return;
+  }
+  prepare_commit("commit_async()");
+  rollback_.through_failures([&] {
+    if (rollback_.others_have_begun_commit()) return rollback_.pass_commit();
+    rollback_.require_nothing_under_way("commit_async()");
+    engine_.store().commit_async();
+    rollback_.begun_commit();
+  });
+}
+
+Version LocalRollbackStore::finish_commit() {
+  rollback_.complete_pending();
+  return version();
 }
 
 Version LocalRollbackStore::restore() {

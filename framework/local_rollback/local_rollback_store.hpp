@@ -28,8 +28,8 @@ class LocalRollbackStore final : public Store {
   void replace(std::string_view name, std::unique_ptr<Member> member) override;
   void unprotect(std::string_view name) override;
   Version commit() override;
-  void commit_async() override { commit(); }
-  Version finish_commit() override { return version(); }
+  void commit_async() override;
+  Version finish_commit() override;
   void finish_disk() override;
   Version restore() override;
   Version restore(Version wanted) override;
@@ -41,6 +41,8 @@ class LocalRollbackStore final : public Store {
   const StoreStatistics& statistics() const override;
 
  private:
+  void prepare_commit(std::string_view call);
+
   Engine& engine_;
   LocalRollback& rollback_;
 };

@@ -52,14 +52,14 @@ void visit_state(State& state, Visit& visit) {
   visit(state.log_pacing.steps);
   visit(state.log_pacing.next_ask);
   visit(state.next_number);
+  visit(state.begun);
 }
 
 template <class Packet, class Visit>
 void visit_packet(Packet& packet, Visit& visit) {
   visit_state(packet.state, visit);
   visit(packet.recipes);
-  visit(packet.receipts.setup);
-  visit(packet.receipts.interval);
+  visit(packet.receipts.phases);
 }
 
 template <class Value>

@@ -22,11 +22,11 @@ struct PeerState {
     replays,   ///< has met the others before, and has not repeated what they know of it
   };
 
-  replay::SenderLog::Phase phase = replay::SenderLog::Phase::setup;
+  replay::SenderLog::Phase phase = 0;
   Standing standing = Standing::settled;
   bool refuses = false;            ///< cannot give others the messages that they need
   bool receives_from_any = false;  ///< has done so, or knows of another that has
-  Version version{};               ///< restored or committed last
+  Version version{};               ///< restored or published last
   std::uint64_t steps = 0;         ///< since the commit before that, as commit_due() counts
   std::uint64_t kept = 0;          ///< steps since the version
   std::uint64_t logged = 0;        ///< bytes
@@ -34,8 +34,10 @@ struct PeerState {
   std::uint64_t log_of_setup = 0;  ///< the largest, when they agreed
   LogPacing::State log_pacing;     ///< at the version
   std::uint32_t next_number = 0;   ///< of the next derived communicator, at the version
+  /// The same at each commit that has begun since the version. Failures have prevented their publication.
+  std::vector<std::uint32_t> begun{};
 
-  bool has_restored() const { return phase == replay::SenderLog::Phase::interval; }
+  bool has_restored() const { return phase > 0; }
   bool operator==(const PeerState&) const = default;
 };
 

@@ -353,6 +353,7 @@ Proposal Engine::enter_locally(const Body& body) {
   local_store_.emplace(*this, *local_);
   const auto end = [&] {
     local_->require_in_body();
+    local_->complete_pending();
     local_->through_failures([&] { end_of_body(); });
     local_->require_tried();
   };
@@ -445,7 +446,7 @@ bool Engine::commit_due() {
   throw_noted_error();
   if (witness_.death_count() > 0) check();
   if (local_) {
-    local_->through_failures([&] { store_.complete_pending(); });
+    local_->complete_pending();
     trace::instant("step");
   } else {
     store_.complete_pending();

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -48,18 +49,27 @@ void receive(SenderLog& log, const SenderLog::Channel& channel, std::uint64_t nu
   log.receive(channel, std::as_bytes(std::span(&number, 1)));
 }
 
+/// Ends the setup, or the phase before a commit that is published at once.
+void cut(SenderLog& log) {
+  const bool was_setup = log.phase() == 0;
+  log.begin_phase();
+  if (!was_setup) log.committed();
+}
+
 // --- random jobs -----------------------------------------------------------------------------------------------
 
 /// The steps of the ranks, phase by phase: the setup, and the intervals. The order of the receives lets the job end.
 struct PhasedProgram {
   int ranks;
   std::vector<std::vector<std::vector<Step>>> steps;  ///< [phase][rank]
+  std::vector<bool> ends_later;                       ///< by phase: the commit at its end is only begun there
 };
 
 PhasedProgram draw_phased_program(std::mt19937_64& random, int most_ranks = 4, int most_messages = 8) {
-  PhasedProgram program{drawn(random, 1, most_ranks), {}};
+  PhasedProgram program{drawn(random, 1, most_ranks), {}, {}};
   const int phases = drawn(random, 2, 5);
   for (int phase = 0; phase < phases; ++phase) {
+    program.ends_later.push_back(drawn(random, 0, 1) == 1);
     auto& of_ranks = program.steps.emplace_back(static_cast<std::size_t>(program.ranks));
     for (int message = drawn(random, 0, most_messages); message > 0; --message) {
       const int from = drawn(random, 0, program.ranks - 1);
@@ -80,14 +90,15 @@ struct Deeds {
   int reentered = 0;  ///< survivors that went back with their clusters
   int spared = 0;     ///< sends that no receiver needed
   int restored = 0;   ///< by a newcomer, from a commit
+  int passed = 0;     ///< commits that had begun before a death, and that a rank which went back did not begin again
 };
 
 /// What a job of a test does not keep to.
 enum class Without : std::uint8_t {
   nothing,
-  whole_cluster,          ///< only those that died go back
-  copies,                 ///< messages within a cluster count as acknowledged when they are sent
-  phase_of_acknowledged,  ///< an acknowledgement counts after the phase in which it was made
+  whole_cluster,        ///< only those that died go back
+  copies,               ///< messages within a cluster count as acknowledged when they are sent
+  log_until_published,  ///< the log of before a commit is dropped when the commit begins
 };
 
 const char* rule_name(Without rule) {
@@ -95,7 +106,7 @@ const char* rule_name(Without rule) {
     case Without::nothing: return "nothing";
     case Without::whole_cluster: return "whole_cluster";
     case Without::copies: return "copies";
-    case Without::phase_of_acknowledged: return "phase_of_acknowledged";
+    case Without::log_until_published: return "log_until_published";
   }
   return "";
 }
@@ -114,6 +125,7 @@ class ClusterJob {
   /// Lets one rank, drawn from those that can, do its next step. Returns false if none can.
   bool step(std::mt19937_64& random) {
     if (!acknowledgements_.empty() && drawn(random, 0, 11) == 0) acknowledge();
+    if (begun_ && drawn(random, 0, 11) == 0) publish();
     std::vector<int> able;
     for (int rank = 0; rank < program_.ranks; ++rank)
       if (is_able(rank)) able.push_back(rank);
@@ -126,6 +138,7 @@ class ClusterJob {
   void kill(const std::set<int>& dead) {
     network_.clear();
     acknowledgements_.clear();
+    begun_.reset();
     std::vector<Life> lives(processes_.size(), 0);
     for (const int rank : dead) lives[static_cast<std::size_t>(rank)].reset();
     const std::vector<bool> rolls_back = survivors_that_roll_back(lives, clusters_);
@@ -195,13 +208,14 @@ class ClusterJob {
     auto& line = network_[{step.peer, rank}];
     return std::ranges::find(line, step.tag, &std::pair<int, std::uint64_t>::first);
   }
-  bool can_restore_alone(const Process& one) const {
-    return one.phase == 0 && is_at_cut(one) &&
-           std::ranges::any_of(processes_, [](const Process& other) { return other.phase > 0; });
+  /// Returns true if others have gone through this cut before.
+  bool can_cut_alone(const Process& one) const {
+    return is_at_cut(one) &&
+           std::ranges::any_of(processes_, [&](const Process& other) { return other.phase > one.phase; });
   }
   bool is_able(int rank) {
     const Process& one = process(rank);
-    if (is_at_cut(one)) return can_restore_alone(one);
+    if (is_at_cut(one)) return can_cut_alone(one);
     const Step& step = steps_of(one)[one.next];
     return step.sends || message_for(rank, step) != network_[{step.peer, rank}].end();
   }
@@ -229,10 +243,9 @@ class ClusterJob {
 
   /// The oldest acknowledgement comes.
   void acknowledge() {
-    Acknowledged come = std::move(acknowledgements_.front());
+    const Acknowledged come = std::move(acknowledgements_.front());
     acknowledgements_.pop_front();
     Process& one = process(come.to);
-    if (without_ == Without::phase_of_acknowledged) come.words.front() = one.cuts;
     const std::size_t before = one.log.retained_bytes();
     one.log.acknowledged(come.by, come.words);
     one.log.reuse_retained();
@@ -253,24 +266,33 @@ class ClusterJob {
     std::uint64_t balance = 0;
     for (const Process& one : processes_) balance += one.log.balance();
     balanced_ = balanced_ && balance == 0;
-    if (phase > 0) {
-      snapshots_ = values();
-      committed_ = phase;
-    }
+    if (begun_) publish();
+    if (phase > 0) begun_ = Commit{phase, values()};
     for (int rank = 0; rank < program_.ranks; ++rank) cut(rank);
+    if (begun_ && !program_.ends_later[phase]) publish();
     return true;
+  }
+
+  void publish() {
+    snapshots_ = begun_->values;
+    committed_ = begun_->phase;
+    begun_.reset();
+    for (Process& one : processes_) one.log.committed();
   }
 
   /// The rank ends its phase. After the setup it restores the committed data.
   void cut(int rank) {
     Process& one = process(rank);
-    one.log.cut();
+    if (one.phase > 0 && can_cut_alone(one)) ++deeds_.passed;
+    one.log.begin_phase();
+    if (one.phase > 0 && without_ == Without::log_until_published) one.log.committed();
     ++one.cuts;
     if (one.phase == 0 && committed_ > 0) {
       one.value = snapshots_[static_cast<std::size_t>(rank)];
+      one.phase = committed_;
       ++deeds_.restored;
     }
-    one.phase = committed_ + 1;
+    ++one.phase;
     one.next = 0;
   }
 
@@ -286,8 +308,13 @@ class ClusterJob {
   std::vector<Process> processes_;
   std::deque<Acknowledged> acknowledgements_;                                         ///< under way
   std::map<std::pair<int, int>, std::deque<std::pair<int, std::uint64_t>>> network_;  ///< the messages under way
+  struct Commit {
+    std::size_t phase;
+    std::vector<std::uint64_t> values;
+  };
   std::vector<std::uint64_t> snapshots_;
-  std::size_t committed_ = 0;  ///< the last phase after which all committed
+  std::size_t committed_ = 0;    ///< the last phase after which all committed
+  std::optional<Commit> begun_;  ///< and not published
   bool balanced_ = true;
   Deeds deeds_;
 };
@@ -325,6 +352,7 @@ std::string play(const PhasedProgram& program, const Clusters& clusters, Without
   all.reentered += job.deeds().reentered;
   all.spared += job.deeds().spared;
   all.restored += job.deeds().restored;
+  all.passed += job.deeds().passed;
   if (!job.has_ended()) return "has not ended";
   if (job.values() != expected) return "other values";
   if (!job.differences().empty()) return job.differences();
@@ -344,6 +372,7 @@ TEST(SenderLog, brings_every_rank_to_where_it_would_be_without_deaths) {
   EXPECT_GT(all.resent, 0);
   EXPECT_GT(all.spared, 0);
   EXPECT_GT(all.restored, 0);
+  EXPECT_GT(all.passed, 0);
   EXPECT_EQ(all.between_mates, 0);
 }
 
@@ -376,7 +405,7 @@ TEST(SenderLogOfAMember, brings_every_rank_to_where_it_would_be_without_deaths) 
 
 class SenderLogWithout : public testing::TestWithParam<Without> {};
 INSTANTIATE_TEST_SUITE_P(ARule, SenderLogWithout,
-                         testing::Values(Without::whole_cluster, Without::copies, Without::phase_of_acknowledged),
+                         testing::Values(Without::whole_cluster, Without::copies, Without::log_until_published),
                          [](const auto& one) { return rule_name(one.param); });
 
 TEST_P(SenderLogWithout, is_caught) {
@@ -409,11 +438,27 @@ TEST(SenderLogOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_ackn
   const auto resent = sender.hear(1, mate.receipts_for(0));
   ASSERT_THAT(resent, SizeIs(1));
   EXPECT_EQ(number_in(resent.front().bytes), 3U);
-  sender.cut();
+  cut(sender);
   EXPECT_EQ(sender.retained_bytes(), 24U);  // a mate may not have come to its restore() yet
-  sender.cut();
+  cut(sender);
   EXPECT_EQ(sender.retained_bytes(), 0U);
   EXPECT_EQ(sender.bytes(), 8U);  // of the setup
+}
+
+TEST(SenderLogOfAMember, counts_an_acknowledgement_in_its_phase_only) {
+  SenderLog sender(0, &hash, {false, true}, {8, 1});
+  SenderLog mate(1, &hash, {true, false}, {8, 1});
+  send(sender, {1, 0, 7}, 1);
+  receive(mate, {0, 0, 7}, 1);
+  const auto due = mate.take_acknowledgements();
+  ASSERT_THAT(due, SizeIs(1));
+  sender.begin_phase();
+  mate.begin_phase();
+  send(sender, {1, 0, 7}, 2);
+  sender.acknowledged(1, due.front().words);
+  const auto resent = sender.hear(1, mate.receipts_for(0));
+  ASSERT_THAT(resent, SizeIs(1));
+  EXPECT_EQ(number_in(resent.front().bytes), 2U);
 }
 
 // --- one rank --------------------------------------------------------------------------------------------------
@@ -424,7 +469,7 @@ constexpr SenderLog::Channel to_one{1, 0, 7};
 SenderLog::Receipts past_setup(std::vector<std::uint64_t> in_setup, std::vector<std::uint64_t> in_interval) {
   SenderLog other(1, &hash);
   for (const std::uint64_t number : in_setup) receive(other, {0, 0, 7}, number);
-  other.cut();
+  cut(other);
   for (const std::uint64_t number : in_interval) receive(other, {0, 0, 7}, number);
   return other.receipts_for(0);
 }
@@ -433,7 +478,7 @@ TEST(SenderLogOfANewcomer, sends_only_what_the_others_do_not_have) {
   SenderLog log(0, &hash);
   EXPECT_THAT(log.hear(1, past_setup({10}, {20, 21})), IsEmpty());
   EXPECT_FALSE(send(log, to_one, 10).needed);
-  log.cut();
+  cut(log);
   EXPECT_FALSE(send(log, to_one, 20).needed);
   EXPECT_FALSE(send(log, to_one, 21).needed);
   EXPECT_TRUE(send(log, to_one, 22).needed);
@@ -443,7 +488,7 @@ TEST(SenderLogOfANewcomer, sends_only_what_the_others_do_not_have) {
 TEST(SenderLogOfANewcomer, notices_that_it_sends_something_else) {
   SenderLog log(0, &hash);
   log.hear(1, past_setup({}, {20, 21}));
-  log.cut();
+  cut(log);
   send(log, to_one, 20);
   EXPECT_FALSE(log.difference());
   send(log, to_one, 22);
@@ -466,7 +511,7 @@ TEST(SenderLogOfANewcomer, notices_that_it_sends_less_before_a_cut) {
   SenderLog log(0, &hash);
   log.hear(1, past_setup({10, 11}, {}));
   send(log, to_one, 10);
-  log.cut();
+  cut(log);
   ASSERT_TRUE(log.difference());
   EXPECT_EQ(log.difference()->what, SenderLog::Difference::What::fewer);
   EXPECT_EQ(log.difference()->number, 2);
@@ -475,9 +520,9 @@ TEST(SenderLogOfANewcomer, notices_that_it_sends_less_before_a_cut) {
 TEST(SenderLog, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_was_committed) {
   SenderLog log(0, &hash);
   send(log, to_one, 1);
-  log.cut();
+  cut(log);
   send(log, to_one, 2);
-  log.cut();
+  cut(log);
   send(log, to_one, 3);
   std::vector<std::uint64_t> numbers;
   for (const SenderLog::Resent& resent : log.hear(1, SenderLog(1, &hash).receipts_for(0)))
@@ -486,21 +531,58 @@ TEST(SenderLog, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_
   EXPECT_EQ(log.bytes(), 16);
 }
 
+TEST(SenderLog, gives_a_newcomer_what_was_sent_before_a_begun_commit_until_it_is_published) {
+  SenderLog log(0, &hash);
+  cut(log);
+  send(log, to_one, 1);
+  log.begin_phase();
+  send(log, to_one, 2);
+  EXPECT_EQ(log.bytes_since_restore(), 16);
+  EXPECT_THAT(log.hear(1, SenderLog(1, &hash).receipts_for(0)), SizeIs(2));
+  log.begin_phase();
+  send(log, to_one, 3);
+  log.committed();
+  EXPECT_EQ(log.phase(), 1);
+  EXPECT_EQ(log.bytes_since_restore(), 8);
+  const auto resent = log.hear(1, SenderLog(1, &hash).receipts_for(0));
+  ASSERT_THAT(resent, SizeIs(1));
+  EXPECT_EQ(number_in(resent.front().bytes), 3U);
+}
+
+TEST(SenderLogOfANewcomer, sends_in_each_phase_only_what_the_others_do_not_have) {
+  SenderLog other(1, &hash);
+  for (const std::uint64_t number : {20U, 21U, 22U}) {  // one in each phase
+    receive(other, {0, 0, 7}, number);
+    if (number < 22) other.begin_phase();
+  }
+  SenderLog log(0, &hash);
+  EXPECT_THAT(log.hear(1, other.receipts_for(0)), IsEmpty());
+  for (const std::uint64_t number : {20U, 21U}) {
+    EXPECT_TRUE(log.is_behind());
+    EXPECT_FALSE(send(log, to_one, number).needed);
+    log.begin_phase();
+  }
+  EXPECT_FALSE(send(log, to_one, 22).needed);
+  EXPECT_FALSE(log.is_behind());
+  EXPECT_TRUE(send(log, to_one, 23).needed);
+  EXPECT_FALSE(log.difference());
+}
+
 TEST(SenderLog, needs_all_messages_until_a_rank_reports_what_it_has_and_again_from_the_next_interval_on) {
   SenderLog log(0, &hash);
   EXPECT_TRUE(log.needs_all());
   log.hear(1, past_setup({10}, {20}));
   EXPECT_FALSE(log.needs_all());
   EXPECT_FALSE(send(log, to_one, 10).needed);
-  log.cut();
+  cut(log);
   EXPECT_FALSE(log.needs_all());  // the report was about the interval too
   EXPECT_FALSE(send(log, to_one, 20).needed);
-  log.cut();
+  cut(log);
   EXPECT_TRUE(log.needs_all());
   EXPECT_TRUE(send(log, to_one, 30).needed);
   log.hear(1, past_setup({10}, {30}));
   EXPECT_FALSE(log.needs_all());
-  log.cut();
+  cut(log);
   EXPECT_TRUE(log.needs_all());
 }
 

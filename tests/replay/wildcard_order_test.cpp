@@ -258,7 +258,7 @@ class WildcardJob {
     std::map<int, History> others;
     for (int other = 0; other < ranks(); ++other) {
       if (other == rank) continue;
-      History history = log(other).history(SenderLog::Phase::interval);
+      History history = log(other).history(1);
       if (without_ == OrderRule::histories_wait_for_what_they_received)
         std::erase_if(history.events, [](std::uint32_t event) { return event % 2 == 1; });
       others[other] = std::move(history);
@@ -284,7 +284,7 @@ class WildcardJob {
  private:
   static SenderLog newcomer(int rank) {
     SenderLog log(rank, &hash);
-    log.cut();
+    log.begin_phase();
     return log;
   }
   int ranks() const { return static_cast<int>(program_.size()); }

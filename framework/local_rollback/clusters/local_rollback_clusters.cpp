@@ -26,11 +26,7 @@ constexpr std::size_t least_looked_for = std::size_t{512} << 10U;
 
 }  // namespace
 
-/// Returns the number of steps that this rank would compute again if it rolled back now.
-std::uint64_t LocalRollback::steps_since_version() const {
-  const auto steps = static_cast<std::uint64_t>(engine_.steps_since_commit());
-  return steps - std::min(steps, steps_);
-}
+bool LocalRollback::commits_at_once() const { return engine_.cluster_rollback().wants_traffic(); }
 
 /// Decides which ranks roll back. Throws ProcessFailure if this rank does: the others wait until it has entered the
 /// body again.
@@ -39,7 +35,7 @@ void LocalRollback::decide_who_goes_back() {
   ClusterRollback& clusters = engine_.cluster_rollback();
   const EpochState& epoch_state = engine_.epoch_state();
   const Rank self{session_.rank};
-  const std::uint64_t lost = steps_since_version();
+  const std::uint64_t lost = steps_since_version_;
   const Decision decision = epoch_state.epoch == Epoch{0} ? Decision::goes_on
                                                           : clusters.decide(epoch_state.roster, self, epoch_state.epoch,
                                                                             lost, epoch_state.application.get());

@@ -184,10 +184,10 @@ int LoggedMessages::resend(MPI_Comm comm, int to, int tag, std::span<const std::
 void LoggedMessages::note(const VirtualComm& virtual_comm, Traffic traffic, int from, const MPI_Status& status,
                           const void* data, int count, MPI_Datatype type, bool by_request) {
   const replay::Channel channel{virtual_comm.member(from), virtual_comm.context(traffic), status.MPI_TAG};
-  int elements = 0;
-  PMPI_Get_elements(&status, MPI_BYTE, &elements);
-  const auto bytes = static_cast<std::size_t>(elements);
-  if (traffic == Traffic::collectives && elements < bytes_of(count, type)) was_too_short_ = true;
+  int received = 0;
+  PMPI_Get_count(&status, MPI_BYTE, &received);
+  const auto bytes = static_cast<std::size_t>(received);
+  if (traffic == Traffic::collectives && received < bytes_of(count, type)) was_too_short_ = true;
   if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
   int size = 0;
   packed_size(count, type, virtual_comm.comm(traffic), &size);

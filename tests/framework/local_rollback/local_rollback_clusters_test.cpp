@@ -64,6 +64,13 @@ TEST(LocalRollbackOfClusters, works_before_restore) {
 TEST(LocalRollbackOfClusters, works_right_after_a_commit) {
   expect_right(play_in("2", named + "1@8"), {{4, 2}, {4, 1}, stayed, stayed});
 }
+TEST(LocalRollbackOfClusters, works_with_async_commits) {
+  expect_right(play_in("2", named + "async:1@6"), {{8, 2}, {8, 1}, stayed, stayed});
+  expect_right(play_in("2", named + "async:1@8"), {{8, 2}, {8, 1}, stayed, stayed});  // that at step 8 is not published
+  expect_right(play_in("2", named + "async:1@8,2@8"), {{8}, {8, 1}, {8, 1}, {8}});
+  expect_right(play_in("2", named + "async:1@8,2@11"), {{8, 2}, {8, 1}, {8, 1}, {8, 2}});
+  expect_right(play_in("2", named + "async:1@8,1'@8"), {{8, 3}, {8, 1}, stayed, stayed});
+}
 TEST(LocalRollbackOfClusters, works_when_two_of_one_die) {
   expect_right(play_in("2", named + "2@6,3@6"), {stayed, stayed, {8}, {8}});
 }

@@ -82,6 +82,60 @@ TEST(LocalRollback, works_with_a_disk) {
   expect_steps(play_locally("1@6", 4, 1, options), {12, 8, 12, 12});
 }
 
+// Commits that begin at the steps 4, 8 and 12, and are published one step later.
+
+support::JobEnd play_async(const std::string& deaths, const std::string& scenario = named) {
+  return play(scenario + "async:" + deaths, 4, 3, locally);
+}
+
+TEST(LocalRollbackOfAsyncCommits, gives_the_same_result_as_the_global_one_without_a_death) {
+  const auto global = play(named + "async:", 4, 0, {"--mend-commit-every", "4"});
+  EXPECT_EQ(said(global), said(play_async("")));
+  EXPECT_EQ(results_of(global), undisturbed_results(named, locally));
+}
+
+TEST_P(WhoeverDies, goes_back_to_an_async_commit_that_was_published) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;
+  expect_steps(play_async(fmt::format("{}@6", GetParam())), steps);
+}
+
+TEST_P(WhoeverDies, passes_an_async_commit_that_its_death_has_prevented) {
+  std::vector<int> steps(4, 12);
+  steps[static_cast<std::size_t>(GetParam())] = 8;  // from the commit at step 4
+  const auto end = play_async(fmt::format("{}@8", GetParam()));
+  expect_steps(end, steps);
+  EXPECT_THAT(end.errors, HasSubstr(fmt::format("only rank {} goes back to version 1", GetParam())));
+}
+
+TEST(LocalRollbackOfAsyncCommits, works_when_the_first_commit_is_not_published) {
+  expect_steps(play_async("1@4"), {12, 12, 12, 12});
+}
+TEST(LocalRollbackOfAsyncCommits, works_when_two_commits_in_a_row_are_not_published) {
+  const auto end = play_async("1@4,3@8");
+  expect_steps(end, {12, 12, 12, 12});
+  EXPECT_THAT(end.errors, HasSubstr("only rank 3 goes back to the beginning"));
+}
+TEST(LocalRollbackOfAsyncCommits, works_when_the_last_commit_is_not_published) {
+  expect_steps(play_async("2@11+finish.before"), {-1, -1, -1, -1});
+  expect_steps(play_async("2@11+commit.vote"), {-1, -1, -1, -1});
+}
+TEST(LocalRollbackOfAsyncCommits, works_when_two_die_at_once) { expect_steps(play_async("1@8,3@8"), {12, 8, 12, 8}); }
+TEST(LocalRollbackOfAsyncCommits, works_when_the_successor_dies_too) {
+  expect_steps(play_async("1@8,1'@8"), {12, 8, 12, 12});
+  expect_steps(play_async("1@8,1'@6,2@10"), {12, 8, 8, 12});
+}
+TEST(LocalRollbackOfAsyncCommits, works_with_a_disk) {
+  const support::ScratchFolder disk;
+  auto options = locally;
+  options.insert(options.end(), {"--mend-disk", disk.path().string() + ",every=1"});
+  expect_steps(play(named + "async:1@8", 4, 1, options), {12, 8, 12, 12});
+}
+TEST(LocalRollbackOfAsyncCommits, works_with_each_kind_of_message) {
+  for (const std::string& scenario : {from_any, with_requests, with_begun, with_neighbours})
+    expect_steps(play_async("1@8,2@11", scenario), {12, 8, 8, 12}, scenario);
+}
+
 TEST(LocalRollback, is_told_by_the_result_and_by_traces) {
   const support::ScratchFolder folder;
   const std::string result = (folder.path() / "result.json").string();
@@ -267,6 +321,10 @@ INSTANTIATE_TEST_SUITE_P(LocalRollback, AtThisPoint,
 
 TEST_P(AtThisPoint, a_survivor_may_die_too) {
   expect_steps(play_locally(fmt::format("1@6,3@6+{}", GetParam())), {-1, -1, -1, -1});
+}
+
+TEST_P(AtThisPoint, a_survivor_may_die_too_while_a_commit_is_under_way) {
+  expect_steps(play_async(fmt::format("1@8,3@7+{}", GetParam())), {-1, -1, -1, -1});
 }
 
 TEST(LocalRollback, has_all_go_back_when_a_rank_does_not_send_the_same_again) {

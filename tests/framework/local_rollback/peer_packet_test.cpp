@@ -5,11 +5,9 @@
 namespace mend {
 namespace {
 
-using Phase = replay::SenderLog::Phase;
-
 PeerPacket full_packet() {
   PeerPacket packet;
-  packet.state = {.phase = Phase::interval,
+  packet.state = {.phase = 1,
                   .standing = PeerState::Standing::replays,
                   .refuses = true,
                   .receives_from_any = true,
@@ -20,10 +18,11 @@ PeerPacket full_packet() {
                   .log_limit = 1000,
                   .log_of_setup = 11,
                   .log_pacing = {12, 13},
-                  .next_number = 14};
+                  .next_number = 14,
+                  .begun = {15, 16}};
   packet.recipes = {{1, {0, 1, 2, 3}, {{2, 0}, {3, 1}}, {{1, 2}, {0, 1}, {}, {}, {}}, {4, 9}},
                     {7, {2, 0}, {{2}}, {{}, {}, {1, 2}, {1, 0}, {{1, 1, 0, 5, 0}, {0, 0, 0}}}, {}}};
-  packet.receipts = {Phase::interval, {{2, -3, 4, 5}}, {{6, 7, 8, 9}, {10, 11, 12, ~std::uint64_t{0}}}};
+  packet.receipts = {1, {{{2, -3, 4, 5}}, {{6, 7, 8, 9}, {10, 11, 12, ~std::uint64_t{0}}}}};
   return packet;
 }
 
@@ -34,7 +33,7 @@ TEST(PeerPacket, is_the_same_after_it_was_sent) {
 
 TEST(PeerPacketDeathTest, that_breaks_off_or_claims_a_long_list_ends_the_process) {
   std::vector<std::uint64_t> words = PeerPacket{}.words();
-  words.back() = 1;  // the number of receipts
+  words.back() = 1;  // the number of phases
   EXPECT_DEATH(PeerPacket::from(words), "a packet has all words of its lists");
   words.pop_back();
   EXPECT_DEATH(PeerPacket::from(words), "a packet has all words of its parts");

@@ -304,13 +304,21 @@ std::vector<unsigned long> reductions(MPI_Comm comm, int count, MPI_Datatype typ
   return all;
 }
 
-/// Steps of `Work`, with the deaths that `what` names. "in_world:" before them: in MPI_COMM_WORLD.
+/// Takes `prefix` off `text`. Returns false if `text` does not begin with it.
+bool take_off(std::string_view prefix, std::string_view& text) {
+  const bool has_it = text.starts_with(prefix);
+  if (has_it) text.remove_prefix(prefix.size());
+  return has_it;
+}
+
+/// Steps of `Work`, with the deaths that `what` names. "in_world:" before them: in MPI_COMM_WORLD. "async:" before
+/// them: with commits that the next step completes.
 template <class Work>
 mend::Body steps_of(std::string_view what) {
-  constexpr std::string_view prefix = "in_world:";
-  const bool in_world = what.starts_with(prefix);
-  if (in_world) what.remove_prefix(prefix.size());
-  return [deaths = placed_deaths_in(what), in_world, entries = std::make_shared<int>(0)](mend::Session& session) {
+  const bool in_world = take_off("in_world:", what);
+  const bool asynchronously = take_off("async:", what);
+  return [deaths = placed_deaths_in(what), in_world, asynchronously,
+          entries = std::make_shared<int>(0)](mend::Session& session) {
     const MPI_Comm comm = in_world ? MPI_COMM_WORLD : session.comm();
     ++*entries;
     Work work(comm);
@@ -332,7 +340,8 @@ mend::Body steps_of(std::string_view what) {
       ++step;
       ++computed;
       if (!session.agree(true)) throw std::runtime_error("all agree, and are told that they do not");
-      if (session.commit_due()) session.store().commit();
+      if (!session.commit_due()) continue;
+      asynchronously ? session.store().commit_async() : static_cast<void>(session.store().commit());
     }
     say(session, fmt::format("sum {:a}, {} steps, entry {}", std::accumulate(state.begin(), state.end(), 0.0), computed,
                              *entries));
