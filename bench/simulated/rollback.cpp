@@ -12,6 +12,7 @@
 // consecutive ranks.
 
 #include "base/error.hpp"
+#include "bench/simulated/commits_figure.hpp"
 #include "bench/simulated/rollback_failures.hpp"
 #include "bench/simulated/simulation_main.hpp"
 #include "framework/commits/commit_schedule.hpp"
@@ -409,8 +410,10 @@ int run(int argc, char** argv) {
   Own own;
   std::vector<std::string> patterns;
   for (const Kernel& kernel : kernels) patterns.emplace_back(kernel.name);
-  auto* preset = app.add_option("--figure", figure, "Table I, which is also what comes without options")
-                     ->check(CLI::IsMember({"replay-I"}));
+  auto* preset = app.add_option("--figure", figure,
+                                "replay-I: table I, which is also what comes without options; commits: what is lost if "
+                                "clusters commit together, and if they commit at different times")
+                     ->check(CLI::IsMember({"replay-I", "commits"}));
   auto* processes = app.add_option("--processes", own.processes, "Instead of table I: so many processes")
                         ->check(CLI::Range(4, most_processes));
   processes->excludes(preset);
@@ -424,11 +427,18 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   Failures failures;
   add_failures(app, failures)->excludes(preset)->excludes(processes);
+  CommitsFigure commits;
+  add_options_of_commits(app, preset, commits);
   if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
   if (failures.wanted) {
     print_failures(failures);
     return 0;
   }
+  if (figure == "commits") {
+    print_commits(commits);
+    return 0;
+  }
+  refuse_options_of_commits(app);
   if (own.processes == 0) return print_table() <= most_apart ? 0 : 1;
   print_own(own);
   return 0;

@@ -105,6 +105,7 @@ void add_simulate_command(CLI::App& mend, Action& chosen) {
       "mend simulate recovery --failures 2 --on-failure spawn --found-by silence\n"
       "mend simulate rollback --figure replay-I\n"
       "mend simulate rollback --failures --nodes 1024 --state-per-rank 1GiB    what failures cost a job\n"
+      "mend simulate rollback --figure commits                  what is lost if clusters commit at different times\n"
       "mend simulate agreement --help                           all figures and options; mend man "
       "simulate-agreement\n\n"
       "Exits with 0; with 1 when a simulated protocol breaks its promises; with 2 for wrong arguments.");

@@ -80,6 +80,20 @@ TEST(MendSimulate, tells_what_failures_cost_under_both_kinds_of_rollback) {
   EXPECT_EQ(first.output(), second.output());
 }
 
+TEST(MendSimulate, tells_what_is_lost_if_clusters_commit_at_different_times) {
+  MendProcess table({"simulate", "rollback", "--figure", "commits"});
+  EXPECT_EQ(table.wait(), 0) << table.errors();
+  EXPECT_THAT(
+      table.output(),
+      HasSubstr("grid             16         1.0         11.0          4.0         4.0         11.0          4.0"));
+  MendProcess own({"simulate", "rollback", "--figure", "commits", "--ranks", "12", "--cluster-counts", "3", "--steps",
+                   "9", "--exchange-every", "3", "--network-share", "0.5"});
+  EXPECT_EQ(own.wait(), 0) << own.errors();
+  EXPECT_THAT(
+      own.output(),
+      HasSubstr("all / 3           3         1.0          3.0          3.0         2.0          3.0          3.0"));
+}
+
 TEST(MendSimulate, tells_what_to_expect_of_a_recovery_at_the_users_own_scale) {
   const support::ScratchFolder scratch;
   const std::string file = scratch.path() / "recovery.json";
@@ -135,6 +149,11 @@ TEST(MendSimulate, refuses_what_it_does_not_know_in_one_sentence) {
         {"simulate", "rollback", "--processes", "100", "--pattern", "CG"},
         {"simulate", "rollback", "--processes", "8", "--clusters", "9"},
         {"simulate", "rollback", "--clusters", "9"},
+        {"simulate", "rollback", "--ranks", "9"},
+        {"simulate", "rollback", "--figure", "replay-I", "--ranks", "9"},
+        {"simulate", "rollback", "--figure", "commits", "--ranks", "9"},
+        {"simulate", "rollback", "--figure", "commits", "--steps", "1000000"},
+        {"simulate", "rollback", "--figure", "commits", "--network-share", "0"},
         {"simulate", "recovery", "--processes", "1"},
         {"simulate", "recovery", "--processes", "8", "--failures", "8"},
         {"simulate", "recovery", "--processes", "8", "--failures", "2", "--spares", "1"},
