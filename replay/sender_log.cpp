@@ -69,6 +69,7 @@ bool SenderLog::is_known(const Channel& channel, const Sends& sends) const {
 }
 
 MessageLog::Copy SenderLog::begin_send(const Channel& channel, std::size_t size) {
+  held_ += size;
   const std::span<std::byte> copy = is_mate(channel.peer) ? now().retained.take(size) : now().memory.take(size);
   return {copy, !is_known(channel, now().sends[channel])};
 }
@@ -161,6 +162,7 @@ void SenderLog::committed() {
   peers_.clear();
   behind_.reset();
   has_heard_ = false;
+  count_held();
 }
 
 void SenderLog::forget_log() {
@@ -171,6 +173,7 @@ void SenderLog::forget_log() {
     one.memory.clear();
     for (auto& [peer, entries] : one.log) entries = {};
   }
+  count_held();
 }
 
 std::size_t SenderLog::bytes() const {
@@ -213,6 +216,7 @@ bool SenderLog::is_behind() const {
 
 void SenderLog::reuse_retained() {
   for (OfPhase& one : phases_) one.retained.reuse();
+  count_held();
 }
 
 std::uint64_t SenderLog::balance() const {

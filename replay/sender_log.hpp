@@ -167,6 +167,8 @@ class SenderLog final : public MessageLog {
   void forget_log();
   /// Returns true if messages of a phase that is kept were forgotten.
   bool has_forgotten() const;
+  /// Returns how many bytes the log and the copies for mates hold.
+  std::size_t bytes_held() const { return held_; }
   /// Returns how many bytes are kept of messages to mates.
   std::size_t retained_bytes() const;
 
@@ -217,6 +219,7 @@ class SenderLog final : public MessageLog {
   const OfPhase& now() const { return phases_[phase_]; }
   static std::size_t bytes_of(const OfPhase& phase) { return phase.memory.used() + phase.forgotten; }
   void need_phase(Phase phase);
+  void count_held() { held_ = bytes_kept() + retained_bytes(); }
   bool is_mate(int peer) const {
     return peer != self_ && static_cast<std::size_t>(peer) < mates_.size() && mates_[static_cast<std::size_t>(peer)];
   }
@@ -231,6 +234,7 @@ class SenderLog final : public MessageLog {
   Hash hash_;
   std::vector<bool> mates_;
   Window window_;
+  std::size_t held_ = 0;
   std::map<int, Unacknowledged> unacknowledged_;
   std::vector<int> due_;      ///< mates to which an acknowledgement is due
   std::uint64_t number_ = 0;  ///< of the phase

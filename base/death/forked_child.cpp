@@ -7,22 +7,16 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <atomic>
-
 namespace mend {
-namespace {
 
-std::atomic<bool> is_forked = false;
-
-}  // namespace
+std::atomic<bool> is_forked_child = false;
 
 void watch_forks() {
   [[maybe_unused]] static const int registered =
-      ::pthread_atfork(nullptr, nullptr, [] { is_forked.store(true, std::memory_order_relaxed); });
+      ::pthread_atfork(nullptr, nullptr, [] { is_forked_child.store(true, std::memory_order_relaxed); });
 }
 
-void end_forked_child(std::string_view what) {
-  if (!is_forked.load(std::memory_order_relaxed)) return;
+void end_this_child(std::string_view what) {
   log::error(
       fmt::format("process {}, which the program has forked, {}: it is no rank, and ends: after fork(), end the "
                   "child by _exit or exec",

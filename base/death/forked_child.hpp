@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <string_view>
 
 namespace mend {
@@ -11,8 +12,15 @@ namespace mend {
 /// Makes end_forked_child end the children that this process forks from now on. Local.
 void watch_forks();
 
+/// Set in a forked child once watch_forks() was called.
+extern std::atomic<bool> is_forked_child;
+/// Writes the sentence of end_forked_child(), and ends this process.
+[[noreturn]] void end_this_child(std::string_view what);
+
 /// In a forked child: writes "process P, which the program has forked, WHAT: ..." and ends the child by _exit, so that
 /// neither destructors nor exit handlers run. In other processes it does nothing, and costs one load. Local.
-void end_forked_child(std::string_view what);
+inline void end_forked_child(std::string_view what) {
+  if (is_forked_child.load(std::memory_order_relaxed)) end_this_child(what);
+}
 
 }  // namespace mend

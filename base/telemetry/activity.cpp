@@ -1,27 +1,9 @@
 #include "base/telemetry/activity.hpp"
 
-#include "base/death/forked_child.hpp"
-#include "base/telemetry/job_board.hpp"
-#include "base/telemetry/packed_word.hpp"
-
 #include <atomic>
 
 namespace mend {
 namespace {
-
-using Word = PackedWord<MpiCall>;  // the call, and the number of moves
-
-/// Holds a Word. mend run reads it too.
-std::atomic<std::uint64_t>& word() { return board::mine().activity; }
-
-Word word_now() { return Word::from(word().load(std::memory_order_relaxed)); }
-
-/// Returns the previous call.
-MpiCall move_to(MpiCall call) {
-  const Word now = word_now();
-  word().store(Word{call, now.number + 1}.packed(), std::memory_order_relaxed);
-  return now.what;
-}
 
 /// The number of polls so far, and in the lowest bit whether the thread is in one. One writer.
 std::atomic<std::uint64_t> polls{0};
@@ -105,30 +87,12 @@ bool uses_communicator(MpiCall call) {
   }
 }
 
-Activity current_activity() {
-  const Word now = word_now();
-  return {now.number, now.what};
-}
-
 void note_activity() {
   end_forked_child("called mend or MPI");
   move_to(MpiCall::none);
 }
 
-InMpiCall::InMpiCall(MpiCall call) { mark(call); }
-InMpiCall::InMpiCall(MpiCall call, Within) {
-  if (word_now().what != call) mark(call);
-}
-InMpiCall::~InMpiCall() {
-  if (before_) move_to(*before_);
-}
-
-void InMpiCall::mark(MpiCall call) {
-  end_forked_child("called MPI");
-  before_ = move_to(call);
-}
-
-CallMarkKept::CallMarkKept() : call_(word_now().what) {}
+CallMarkKept::CallMarkKept() : call_(current_activity().call) {}
 CallMarkKept::~CallMarkKept() { move_to(call_); }
 
 InPoll::InPoll() : before_(polls.load(std::memory_order_relaxed)) {

@@ -11,6 +11,10 @@
 
 #pragma once
 
+#include "base/death/forked_child.hpp"
+#include "base/telemetry/packed_word.hpp"
+
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -83,13 +87,27 @@ MpiCall mpi_call_named(std::string_view name);
 /// Returns false for calls that only wait for requests, and for `none`.
 bool uses_communicator(MpiCall call);
 
+/// Holds a PackedWord: the call, and the number of moves. It is on the board of the job (base/telemetry/job_board.hpp),
+/// where mend run reads it too.
+extern std::atomic<std::uint64_t>* activity_word;
+
+/// Notes a move after which the main thread is in `call`. Returns the call before it. Main thread. Local.
+inline MpiCall move_to(MpiCall call) {
+  const auto now = PackedWord<MpiCall>::from(activity_word->load(std::memory_order_relaxed));
+  activity_word->store(PackedWord<MpiCall>{call, now.number + 1}.packed(), std::memory_order_relaxed);
+  return now.what;
+}
+
 struct Activity {
   std::uint64_t moves = 0;  ///< so far
   MpiCall call = MpiCall::none;
 };
 
 /// Returns the activity of the main thread. Any thread. Local.
-Activity current_activity();
+inline Activity current_activity() {
+  const auto now = PackedWord<MpiCall>::from(activity_word->load(std::memory_order_relaxed));
+  return {now.number, now.what};
+}
 
 /// Notes a move that is no begin or end of a blocking MPI call: the application has called mend, mend begins or ends a
 /// wait in the library, or a poll has completed a request or matched a message. Main thread. Local.
@@ -99,16 +117,23 @@ void note_activity();
 /// until the next note_activity(): other calls restore it when they end.
 class InMpiCall {
  public:
-  explicit InMpiCall(MpiCall call);
+  explicit InMpiCall(MpiCall call) { mark(call); }
   enum class Within { same_call };
   /// The same, but does nothing if the thread is marked as being in `call` already.
-  InMpiCall(MpiCall call, Within);
-  ~InMpiCall();
+  InMpiCall(MpiCall call, Within) {
+    if (current_activity().call != call) mark(call);
+  }
+  ~InMpiCall() {
+    if (before_) move_to(*before_);
+  }
   InMpiCall(const InMpiCall&) = delete;
   InMpiCall& operator=(const InMpiCall&) = delete;
 
  private:
-  void mark(MpiCall call);
+  void mark(MpiCall call) {
+    end_forked_child("called MPI");
+    before_ = move_to(call);
+  }
 
   std::optional<MpiCall> before_;  // nothing if this has not marked
 };

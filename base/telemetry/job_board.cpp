@@ -1,6 +1,7 @@
 #include "base/telemetry/job_board.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/activity.hpp"
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/packed_word.hpp"
 
@@ -71,6 +72,11 @@ void* map_existing(const std::string& path) {
 }
 
 }  // namespace
+}  // namespace mend::board
+
+constinit std::atomic<std::uint64_t>* mend::activity_word = &mend::board::own_slot.activity;
+
+namespace mend::board {
 
 std::string_view describe(Leave why) {
   switch (why) {
@@ -103,6 +109,7 @@ void join() {
   const std::uint32_t number = head->taken.fetch_add(1);
   if (number >= head->slots) return;  // more processes were started than there is room for: this one is not shown
   slot = slots_after(memory) + number;
+  activity_word = &slot->activity;
   slot->process = Slot::none;
   slot->rank = Slot::none;
   slot->pid = ::getpid();

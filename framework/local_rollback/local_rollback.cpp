@@ -112,11 +112,12 @@ int LocalRollback::run(Call call, void* work) {
     try {
       const ErrorsHandled as_in_cpp(OnError::throws);
       code = call(work);
-      check_length(code);
-      check_sender_log();
-      check_log();
-      count_steps();
-      exchange_acknowledgements();
+      const bool is_too_short = messages_.take_too_short();
+      if (rolled_back_since_commit_ && (is_too_short || code != MPI_SUCCESS)) check_length(code, is_too_short);
+      if (sender_log_.difference()) check_sender_log();
+      if (sender_log_.bytes_held() > log_limit()) check_log();
+      if (messages_.take_caught_up()) count_steps();
+      if (has_mates_) exchange_acknowledgements();
     } catch (const ProcessFailure&) {
       code = MPIX_ERR_PROC_FAILED;
     } catch (...) {
@@ -379,8 +380,7 @@ void LocalRollback::share_counts() {
 /// Called for a rank that rolls back: when it has caught up with what the others know of it, counts the steps computed
 /// twice.
 void LocalRollback::count_steps() {
-  if (messages_.take_caught_up() && counts_steps_)
-    engine_.rollback_counts().computed_twice(Rank{session_.rank}, steps_since_version_);
+  if (counts_steps_) engine_.rollback_counts().computed_twice(Rank{session_.rank}, steps_since_version_);
 }
 
 /// If newcomers are about to restore and this rank has restored already, sends them their data.
@@ -500,9 +500,7 @@ void LocalRollback::note_gone_back(bool has_gone_back) {
 
 /// Gives up if a receive does not fit a message of the log, or a message of a rank that rolls back. It may fit when all
 /// ranks begin again.
-void LocalRollback::check_length(int code) {
-  const bool is_too_short = messages_.take_too_short();
-  if (!rolled_back_since_commit_) return;
+void LocalRollback::check_length(int code, bool is_too_short) {
   int error_class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
   if (error_class == MPI_ERR_TRUNCATE)
@@ -519,14 +517,12 @@ std::size_t LocalRollback::log_limit() const {
   return log_limit_ != 0 ? log_limit_ : options_.log_limit.value_or(most_log_bytes());
 }
 
-/// If a log is full, it is dropped, with the copies for ranks of the cluster, whenever no copy is being sent. Then this
-/// rank cannot send the others the messages that they need, and all ranks roll back at the next failure, unless they
-/// commit before.
+/// Called when the log, with the copies for ranks of the cluster, holds more than its limit. If it still does without
+/// the copies that were received, it is dropped whenever no copy is being sent. Then this rank cannot send the others
+/// the messages that they need, and all ranks roll back at the next failure, unless they commit before.
 void LocalRollback::check_log() {
-  const auto is_within = [this] { return sender_log_.bytes_kept() + sender_log_.retained_bytes() <= log_limit(); };
-  if (is_within()) return;
   if (messages_.sends_have_ended()) sender_log_.reuse_retained();
-  if (is_within()) return;
+  if (sender_log_.bytes_held() <= log_limit()) return;
   if (!std::exchange(log_is_full_, true)) {
     log::warn(fmt::format(
         "rank {}: its log of messages is full ({} MiB): if a process dies before the next commit, {}; commit more "

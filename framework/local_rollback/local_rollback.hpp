@@ -168,7 +168,7 @@ class LocalRollback final : public LoggedCalls {
   void handle(int code);
   static int pass_on();
   void check_sender_log();
-  void check_length(int code);
+  void check_length(int code, bool is_too_short);
   void note_gone_back(bool has_gone_back);
   void count_steps();
   void check_log();

@@ -16,8 +16,19 @@ int quietly(Call call) {
   return call();
 }
 
+/// One of MPI's own types, or none. They are never freed, so what is known of one stays true.
+struct PlainType {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::optional<int> size;
+};
+inline PlainType last_plain_type;
+std::optional<int> find_plain_size(MPI_Datatype type);
+
 /// Returns the size of a value of one of MPI's own types whose layout in memory is the packed one; otherwise nothing.
-std::optional<int> plain_size(MPI_Datatype type);
+/// Main thread.
+inline std::optional<int> plain_size(MPI_Datatype type) {
+  return type == last_plain_type.type ? last_plain_type.size : find_plain_size(type);
+}
 
 /// A datatype that stays valid when the application frees it.
 class KeptType {

@@ -106,7 +106,6 @@ void LocalRollback::take_mates() {
 /// The ranks of a cluster tell each other which messages they have received, so that no copy is kept longer than
 /// needed.
 void LocalRollback::exchange_acknowledgements() {
-  if (!has_mates_) return;
   const ErrorsReturned quiet;  // a failure is handled elsewhere
   const MPI_Comm comm = session_.comm(Traffic::collectives);
   for (replay::SenderLog::Acknowledgement& due : sender_log_.take_acknowledgements()) {

@@ -46,11 +46,7 @@ replay::WildcardOrder::Pattern pattern_of(const VirtualComm& virtual_comm, int f
 
 }  // namespace
 
-std::optional<int> plain_size(MPI_Datatype type) {
-  // MPI's own types are never freed, so the result for a type stays true. Only the session's thread calls this.
-  static MPI_Datatype known = MPI_DATATYPE_NULL;
-  static std::optional<int> known_size;
-  if (type == known) return known_size;
+std::optional<int> find_plain_size(MPI_Datatype type) {
   int integers = 0;
   int addresses = 0;
   int types = 0;
@@ -63,8 +59,7 @@ std::optional<int> plain_size(MPI_Datatype type) {
   PMPI_Type_size(type, &size);
   PMPI_Type_get_extent(type, &lower, &extent);
   if (lower != 0 || extent != size) return std::nullopt;
-  known = type;
-  known_size = size;
+  last_plain_type = {type, size};
   return size;
 }
 
