@@ -71,12 +71,12 @@ void MpiEndpoint::send(ProcessId to, std::span<const std::byte> bytes) {
     throw UsageError(fmt::format("a control message of {} bytes is longer than {}", bytes.size(), max_message));
   }
   if (dead_.contains(to)) return;
-  retire_finished_sends();
   while (bytes.size() > piece_size) {
     if (!send_piece(rank, more_follows, bytes.first(piece_size))) return;
     bytes = bytes.subspan(piece_size);
   }
   send_piece(rank, last_piece, bytes);
+  retire_finished_sends();  // while the message is on its way
 }
 
 /// Returns false if `rank` is dead.

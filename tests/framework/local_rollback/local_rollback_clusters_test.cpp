@@ -66,7 +66,8 @@ TEST(LocalRollbackOfClusters, works_right_after_a_commit) {
 }
 TEST(LocalRollbackOfClusters, works_with_async_commits) {
   expect_right(play_in("2", named + "async:1@6"), {{8, 2}, {8, 1}, stayed, stayed});
-  expect_right(play_in("2", named + "async:1@8"), {{8, 2}, {8, 1}, stayed, stayed});  // that at step 8 was not published
+  expect_right(play_in("2", named + "async:1@8"),
+               {{8, 2}, {8, 1}, stayed, stayed});  // that at step 8 was not published
   expect_right(play_in("2", named + "async:1@8,2@8"), {{8}, {8, 1}, {8, 1}, {8}});
   expect_right(play_in("2", named + "async:1@8,2@11"), {{8, 2}, {8, 1}, {-1, 1}, {-1, 2}});
   expect_right(play_in("2", named + "async:1@8,1'@8"), {{8, 3}, {8, 1}, stayed, stayed});

@@ -82,8 +82,9 @@ TEST(LocalRollback, works_with_a_disk) {
   expect_steps(play_locally("1@6", 4, 1, options), {12, 8, 12, 12});
 }
 
-// Commits that begin at the steps 4, 8 and 12, and are published one step later. If a rank dies right after it has begun
-// one, the others have begun it too, and it is passed; or none of them has, and all make it when the rank is back.
+// Commits that begin at the steps 4, 8 and 12, and are published one step later. If a rank dies right after it has
+// begun one, the others have begun it too, and it is passed; or none of them has, and all make it when the rank is
+// back.
 
 support::JobEnd play_async(const std::string& deaths, const std::string& scenario = named) {
   return play(scenario + "async:" + deaths, 4, 3, locally);
