@@ -45,7 +45,7 @@ void SenderLog::need_phase(Phase phase) {
   }
 }
 
-/// Its memory is used again.
+/// Forgets everything, and keeps the memory for another phase.
 void SenderLog::OfPhase::clear() {
   memory.clear();
   retained.drop_all();
@@ -219,9 +219,9 @@ void SenderLog::reuse_retained() {
   count_held();
 }
 
-std::uint64_t SenderLog::balance() const {
+std::uint64_t SenderLog::balance_of_phases(Phase end) const {
   std::uint64_t sum = 0;
-  for (Phase phase = std::min<Phase>(phase_, 1); phase <= phase_; ++phase) {
+  for (Phase phase = 0; phase < end; ++phase) {
     const std::uint64_t factor = 2 * phase + 1;
     for (const auto& [channel, sends] : phases_[phase].sends)
       sum += sends.count * factor * weight(self_, channel.peer, channel);

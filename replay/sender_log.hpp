@@ -113,10 +113,12 @@ class SenderLog final : public MessageLog {
   /// of an epoch have one number. begin_phase() raises it by 1, committed() leaves it as it is.
   void number_phase(std::uint64_t number) { number_ = number; }
 
-  /// Returns this rank's share of a sum over all ranks, which is 0 if no message is under way: for each message since
-  /// the last published commit, or of the setup while it lasts, the sender adds a number and the receiver subtracts it.
-  /// (Any other set of messages gives 0 with probability 2^-64.) All ranks are in the same phase.
-  std::uint64_t balance() const;
+  /// Returns this rank's share of a sum over all ranks, which is 0 if no message is under way: for each message of the
+  /// phases that are kept, the sender adds a number and the receiver subtracts it. (Any other set of messages gives 0
+  /// with probability 2^-64.) All ranks are in the same phase.
+  std::uint64_t balance() const { return balance_of_phases(phase_ + 1); }
+  /// The same without the present phase.
+  std::uint64_t balance_before() const { return balance_of_phases(phase_); }
   /// Returns how many messages have been sent to `peer` in this phase on each channel.
   std::map<Channel, std::uint64_t> sent_to(int peer) const;
   std::map<Channel, std::uint64_t> received_from(int peer) const;
@@ -219,6 +221,7 @@ class SenderLog final : public MessageLog {
   const OfPhase& now() const { return phases_[phase_]; }
   static std::size_t bytes_of(const OfPhase& phase) { return phase.memory.used() + phase.forgotten; }
   void need_phase(Phase phase);
+  std::uint64_t balance_of_phases(Phase end) const;
   void count_held() { held_ = bytes_kept() + retained_bytes(); }
   bool is_mate(int peer) const {
     return peer != self_ && static_cast<std::size_t>(peer) < mates_.size() && mates_[static_cast<std::size_t>(peer)];
@@ -234,13 +237,13 @@ class SenderLog final : public MessageLog {
   Hash hash_;
   std::vector<bool> mates_;
   Window window_;
-  std::size_t held_ = 0;
+  std::size_t held_ = 0;  ///< bytes_kept() + retained_bytes()
   std::map<int, Unacknowledged> unacknowledged_;
   std::vector<int> due_;      ///< mates to which an acknowledgement is due
   std::uint64_t number_ = 0;  ///< of the phase
   Phase phase_ = 0;
   std::vector<OfPhase> phases_;  ///< those after phase_ are known from others
-  std::vector<OfPhase> unused_;  ///< their memory
+  std::vector<OfPhase> unused_;  ///< phases that have ended, for their memory
   std::map<int, Phase> peers_;   ///< the phase of each other rank, according to its last report
   bool has_heard_ = false;       ///< other ranks may have messages that this rank has not sent in this life
   mutable std::optional<std::uint64_t>

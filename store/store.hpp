@@ -118,7 +118,8 @@ class Store {
   /// Begins a commit. When it returns, the data may change again, but is not safe yet: the other ranks do not have
   /// their part. finish_commit() waits for that and publishes the version; so do the next commit, restore or
   /// Session::commit_due, and the end of the body. If a process fails before, the previous version stays the newest.
-  /// Messages progress while the application is in MPI. Collective over the session's ranks.
+  /// With --mend-rollback local, the job goes on after such a failure without this version; Session::commit_due asks
+  /// for another commit then. Messages progress while the application is in MPI. Collective over the session's ranks.
   virtual void commit_async() = 0;
 
   /// Waits for the commit that commit_async() began, and returns the newest version. If no commit is under way, only

@@ -142,7 +142,7 @@ void DerivedComms::begin_commit() {
   for (Derived& one : all_) one.is_past = one.is_claimed && !one.is_of_setup;
 }
 
-/// Those that are not claimed are of ranks without this one. It has learned of them in a recovery before the commit.
+/// Communicators that are not claimed by now do not contain this rank. It has learned of them in a recovery.
 void DerivedComms::end_commit() {
   const ErrorsReturned quiet;
   std::erase_if(all_, [](const Derived& one) { return one.is_past || (!one.is_claimed && !one.is_of_setup); });

@@ -37,7 +37,7 @@ std::size_t most_log_bytes() {
   return most;
 }
 
-/// The number of the first phase after a version. There are not more phases than that between two versions.
+/// The number of the first phase after a version. There are fewer than 65,536 phases between two versions.
 std::uint64_t first_phase_after(Version version) { return (version.value + 1) << 16U; }
 
 const char* difference_text(replay::SenderLog::Difference::What what) {
@@ -168,6 +168,10 @@ bool LocalRollback::commit_due(bool is_due) {
   if (!has_restored()) return is_due;
   ++steps_since_version_;
   const bool asks = log_pacing_.step();
+  if (!is_due && std::ranges::find(again_, steps_since_version_, &CommitAgain::step) != again_.end()) {
+    engine_.set_steps_since_commit(0);
+    return true;
+  }
   if (is_due || !asks) return is_due;
   const Inside inside(inside_);
   std::uint64_t largest = sender_log_.bytes_since_restore();
@@ -241,7 +245,8 @@ void LocalRollback::begin_epoch() {
     packets.push_back(PeerPacket::from(words));
   }
   std::ranges::transform(packets, others_.begin(), &PeerPacket::state);
-  known_commits_ = std::ranges::max(others_, {}, [](const PeerState& one) { return one.begun.size(); }).begun;
+  numbers_known_ = std::ranges::max(others_, {}, [](const PeerState& one) { return one.begun.size(); }).begun;
+  plan_commit_again();
   const bool go_on = std::ranges::none_of(others_, &PeerState::refuses);
   if (!engine_.ballot().vote(agreement::Proposal::flag, go_on)) {  // so that all leave, or none
     if (options_.is_strict) end_strictly();
@@ -306,7 +311,8 @@ PeerPacket LocalRollback::packet_for(int peer) const {
                     .log_of_setup = log_of_setup_,
                     .log_pacing = at_version_.log_pacing,
                     .next_number = at_version_.number,
-                    .begun = begun_commits_},
+                    .begun = numbers_at_begun_,
+                    .again = again_},
           .recipes = derived_.recipes(),
           .receipts = sender_log_.receipts_for(peer)};
 }
@@ -450,25 +456,38 @@ void LocalRollback::begun_commit() {
 
 /// Begins the phase after a commit that has begun, or that this rank passes.
 void LocalRollback::begin_phase() {
-  begun_commits_.push_back(agreed_number_);
+  numbers_at_begun_.push_back(agreed_number_);
   derived_.begin_commit();
   derived_.set_next_number(agreed_number_);
   sender_log_.begin_phase();
 }
 
 void LocalRollback::pass_commit() {
-  agreed_number_ = known_commits_.at(begun_commits_.size());
+  agreed_number_ = numbers_known_.at(numbers_at_begun_.size());
   begin_phase();
-  if (messages_.replays()) begin_replay();
+  if (messages_.replays()) {
+    begin_replay();
+    if (!messages_.replays()) count_steps();
+  }
   check_sender_log();
+}
+
+/// A commit that a failure has voided is made up for at the next step that no rank has reached. A rank that rolls back
+/// needs the steps of all such commits since the version.
+void LocalRollback::plan_commit_again() {
+  again_ = std::ranges::max(others_, {}, [](const PeerState& one) { return one.again.size(); }).again;
+  const std::uint64_t voids = numbers_known_.size();
+  if (voids == 0 || (!again_.empty() && again_.back().voids == voids)) return;
+  again_.push_back({voids, std::ranges::max(others_, {}, &PeerState::kept).kept + 1});
 }
 
 void LocalRollback::published(Version version) {
   version_ = version;
   at_version_ = at_begun_commit_;
   steps_since_version_ -= steps_at_begun_commit_;
-  begun_commits_.clear();
-  known_commits_.clear();
+  numbers_at_begun_.clear();
+  numbers_known_.clear();
+  again_.clear();
   derived_.end_commit();
   sender_log_.committed();
   log_is_full_ = sender_log_.has_forgotten();
@@ -511,6 +530,29 @@ void LocalRollback::check_length(int code, bool is_too_short) {
     give_up(
         "since a rank went back, a message of a collective call is shorter than what the call expects: the program is "
         "not send-deterministic (calls that are made only before a failure, or only after one, are a usual cause)");
+}
+
+void LocalRollback::require_same_messages() {
+  through_failures([this] {
+    if (!rolled_back_since_commit_) return;
+    const Inside inside(inside_);
+    std::uint64_t sum = sender_log_.balance_before();
+    call_mpi(
+        [&] {
+          return PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, session_.comm(Traffic::collectives));
+        },
+        "MPI_Allreduce");
+    if (sum == 0) return;
+    if (session_.rank != 0) return recover();
+    give_up("a rank has taken other messages since a rank went back than before, as by MPI_Iprobe");
+  });
+}
+
+void LocalRollback::tell_of_void_commit() const {
+  if (session_.rank != 0 || numbers_at_begun_.empty()) return;
+  log::warn(fmt::format(
+      "the last commit was not made, because a process died before it was published: {}",
+      version_ == Version{} ? "nothing was committed" : fmt::format("the newest version is {}", version_.value)));
 }
 
 std::size_t LocalRollback::log_limit() const {

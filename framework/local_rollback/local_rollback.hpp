@@ -91,8 +91,14 @@ class LocalRollback final : public LoggedCalls {
   /// Returns true if `is_due`, or if a rank's log is nearly full. Collective: the result is the same on all ranks, and
   /// again on a rank that rolls back.
   bool commit_due(bool is_due);
-  /// Publishes the commit that is under way, if there is one, together with all ranks. Local otherwise.
+  /// Publishes the commit that is under way, if there is one, together with all ranks. Continues after failures, which
+  /// void the commit. Collective if a commit is under way.
   void complete_pending();
+  /// Called at the end of the body: has all ranks go back if a rank that has rolled back has taken other messages than
+  /// its predecessor. Collective.
+  void require_same_messages();
+  /// Called when the body has ended on all ranks: warns if its last commit is void. Local.
+  void tell_of_void_commit() const;
   /// Returns true if `flag` is true on every rank. Collective; the result is the same again on a rank that rolls back.
   bool agree(bool flag);
 
@@ -109,9 +115,11 @@ class LocalRollback final : public LoggedCalls {
   void committed(Version version);
   /// Returns true if the others have begun, before a failure, the commit that this rank is about to begin. It was not
   /// published, so this rank need not begin it. Local.
-  bool others_have_begun_commit() const { return begun_commits_.size() < known_commits_.size(); }
-  /// Called instead of begun_commit(). Local.
+  bool others_have_begun_commit() const { return numbers_at_begun_.size() < numbers_known_.size(); }
+  /// Called instead of begun_commit(). Local. Sends need not have ended, because nothing is dropped.
   void pass_commit();
+  /// Called before an asynchronous commit begins. Local.
+  void commits_asynchronously() { log_pacing_.commits_asynchronously(); }
   /// Returns true if a commit must not be left under way: it decides the clusters. The same on all ranks. Local.
   bool commits_at_once() const;
   /// Called when a commit begins, for --mend-check-determinism. The process of one rank may end. Collective.
@@ -161,6 +169,7 @@ class LocalRollback final : public LoggedCalls {
   std::vector<std::uint64_t> histories() const;
   AtCommit at_commit() const;
   void begin_phase();
+  void plan_commit_again();
   void exchange_histories();
   void begin_replay();
   void give_up(const std::string& reason);
@@ -190,9 +199,10 @@ class LocalRollback final : public LoggedCalls {
   AtCommit at_version_;
   std::uint64_t steps_since_version_ = 0;
   AtCommit at_begun_commit_;
-  std::uint64_t steps_at_begun_commit_ = 0;   // since the version
-  std::vector<std::uint32_t> begun_commits_;  // agreed_number_ at each commit since the version
-  std::vector<std::uint32_t> known_commits_;  // when they met last
+  std::uint64_t steps_at_begun_commit_ = 0;      // since the version
+  std::vector<std::uint32_t> numbers_at_begun_;  // agreed_number_ at each commit that has begun since the version
+  std::vector<std::uint32_t> numbers_known_;     // the longest such list of any rank, in the last recovery
+  std::vector<CommitAgain> again_;
   Communicator collectives_comm_;
   Version version_{};
   int ranks_;

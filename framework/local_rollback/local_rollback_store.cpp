@@ -69,6 +69,7 @@ void LocalRollbackStore::commit_async() {
     return;
   }
   prepare_commit("commit_async()");
+  rollback_.commits_asynchronously();
   rollback_.through_failures([&] {
     if (rollback_.others_have_begun_commit()) return rollback_.pass_commit();
     rollback_.require_nothing_under_way("commit_async()");

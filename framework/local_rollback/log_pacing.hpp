@@ -21,11 +21,15 @@ class LogPacing {
   struct State {
     std::uint64_t steps = 0;     ///< done so far
     std::uint64_t next_ask = 1;  ///< the number of steps at which the ranks ask next
+    std::uint64_t ahead = 1;     ///< how many steps a log must have room for, from the question to the published commit
     bool operator==(const State&) const = default;
   };
 
   const State& state() const { return state_; }
   void set_state(const State& state) { state_ = state; }
+
+  /// Called when the ranks commit asynchronously: the older logs are needed for another step then.
+  void commits_asynchronously() { state_.ahead = 2; }
 
   /// Counts a step. Returns true if the ranks have to ask each other now.
   bool step() { return ++state_.steps >= state_.next_ask; }
@@ -39,7 +43,7 @@ class LogPacing {
     const double gap = rate > 0 ? left / rate / 2 : static_cast<double>(state_.steps);
     const double furthest = static_cast<double>(std::max<std::uint64_t>(state_.steps, 1));
     state_.next_ask = state_.steps + static_cast<std::uint64_t>(std::clamp(gap, 1.0, furthest));
-    return left < rate;
+    return left < static_cast<double>(state_.ahead) * rate;
   }
 
  private:

@@ -37,6 +37,12 @@ void visit_receipt(Receipt& receipt, Visit& visit) {
   visit(receipt.hash);
 }
 
+template <class Again, class Visit>
+void visit_again(Again& again, Visit& visit) {
+  visit(again.voids);
+  visit(again.step);
+}
+
 template <class State, class Visit>
 void visit_state(State& state, Visit& visit) {
   visit(state.phase);
@@ -51,8 +57,10 @@ void visit_state(State& state, Visit& visit) {
   visit(state.log_of_setup);
   visit(state.log_pacing.steps);
   visit(state.log_pacing.next_ask);
+  visit(state.log_pacing.ahead);
   visit(state.next_number);
   visit(state.begun);
+  visit(state.again);
 }
 
 template <class Packet, class Visit>
@@ -71,6 +79,7 @@ struct Writer {
   void operator()(Word auto value) { words.push_back(static_cast<std::uint64_t>(value)); }
   void operator()(const Recipe& one) { visit_recipe(one, *this); }
   void operator()(const replay::SenderLog::Receipt& one) { visit_receipt(one, *this); }
+  void operator()(const CommitAgain& one) { visit_again(one, *this); }
   template <class Element>
   void operator()(const std::vector<Element>& all) {
     (*this)(all.size());
@@ -89,6 +98,7 @@ struct Reader {
   }
   void operator()(Recipe& one) { visit_recipe(one, *this); }
   void operator()(replay::SenderLog::Receipt& one) { visit_receipt(one, *this); }
+  void operator()(CommitAgain& one) { visit_again(one, *this); }
   template <class Element>
   void operator()(std::vector<Element>& all) {
     std::uint64_t count = 0;

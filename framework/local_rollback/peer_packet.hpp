@@ -14,6 +14,13 @@
 
 namespace mend {
 
+/// A commit that makes up for a void one. All ranks make it at the same step.
+struct CommitAgain {
+  std::uint64_t voids = 0;  ///< how many commits since the version were void when it was planned
+  std::uint64_t step = 0;   ///< the number of steps since the version
+  bool operator==(const CommitAgain&) const = default;
+};
+
 /// The state of a rank. It is the same for all receivers.
 struct PeerState {
   enum class Standing : std::uint8_t {
@@ -34,8 +41,9 @@ struct PeerState {
   std::uint64_t log_of_setup = 0;  ///< the largest, when they agreed
   LogPacing::State log_pacing;     ///< at the version
   std::uint32_t next_number = 0;   ///< of the next derived communicator, at the version
-  /// The same at each commit that has begun since the version. Failures have prevented their publication.
+  /// The same at each commit that has begun since the version. Failures have voided these commits.
   std::vector<std::uint32_t> begun{};
+  std::vector<CommitAgain> again{};  ///< those planned since the version
 
   bool has_restored() const { return phase > 0; }
   bool operator==(const PeerState&) const = default;

@@ -108,6 +108,7 @@ TEST_P(WhoeverDies, passes_an_async_commit_that_its_death_has_prevented) {
   const auto end = play_async(fmt::format("{}@8", GetParam()));
   expect_steps(end, steps);
   EXPECT_THAT(end.errors, HasSubstr(fmt::format("only rank {} goes back to version 1", GetParam())));
+  EXPECT_THAT(end.errors, testing::ContainsRegex("; [345] steps were computed twice"));
 }
 
 TEST(LocalRollbackOfAsyncCommits, works_when_the_first_commit_is_not_published) {
@@ -115,6 +116,11 @@ TEST(LocalRollbackOfAsyncCommits, works_when_the_first_commit_is_not_published) 
 }
 TEST(LocalRollbackOfAsyncCommits, works_when_two_commits_in_a_row_are_not_published) {
   expect_steps(play_async("1@4,3@8"), {12, 12, 12, -1});
+}
+TEST(LocalRollbackOfAsyncCommits, are_made_again_soon_if_they_are_not_published) {
+  const auto end = play_async("1@4,3@7");
+  expect_steps(end, {12, 12, 12, -1});
+  EXPECT_THAT(end.errors, HasSubstr("only rank 3 goes back to version 1"));
 }
 TEST(LocalRollbackOfAsyncCommits, works_when_the_last_commit_is_not_published) {
   expect_steps(play_async("2@11+finish.before"), {-1, -1, -1, -1});
@@ -124,6 +130,13 @@ TEST(LocalRollbackOfAsyncCommits, works_when_two_die_at_once) { expect_steps(pla
 TEST(LocalRollbackOfAsyncCommits, works_when_the_successor_dies_too) {
   expect_steps(play_async("1@8,1'@8"), {12, 8, 12, 12});
   expect_steps(play_async("1@8,1'@6,2@10"), {12, 8, -1, 12});
+}
+/// The process that takes over finds messages of after the commit that it passes.
+TEST(LocalRollbackOfAsyncCommits, has_all_go_back_when_a_poll_has_found_a_message_of_later) {
+  const auto end = play("polls_for_what_comes", 4, 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::IsSupersetOf(said(play("polls_for_what_comes", 4, 0, {"--mend-commit-every", "4"}))))
+      << end.errors;
 }
 TEST(LocalRollbackOfAsyncCommits, works_with_a_disk) {
   const support::ScratchFolder disk;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace mend {
@@ -11,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t limit = 1'000'000;
 
-/// The steps at which ranks ask, and those at which a commit is due, which is made; logs grow by `growth(step)`.
+/// The steps at which ranks ask, and those at which a commit is due, which is made; logs grow by `growth(step)`. An
+/// asynchronous commit frees what was logged before it one step later.
 struct PacingCourse {
   std::vector<std::uint64_t> asked;
   std::vector<std::uint64_t> due;
@@ -19,20 +21,25 @@ struct PacingCourse {
 };
 
 template <class Growth>
-PacingCourse play(std::uint64_t steps, Growth growth) {
+PacingCourse play(std::uint64_t steps, Growth growth, bool asynchronously = false) {
   PacingCourse course;
   LogPacing pacing;
+  if (asynchronously) pacing.commits_asynchronously();
   std::uint64_t log = 0;
+  std::uint64_t before_commit = 0;
   std::uint64_t of_interval = 0;
   for (std::uint64_t step = 1; step <= steps; ++step) {
     log += growth(step);
     ++of_interval;
     course.largest = std::max(course.largest, log);
+    log -= std::exchange(before_commit, 0);
     if (!pacing.step()) continue;
     course.asked.push_back(step);
     if (!pacing.hear(log, limit, of_interval)) continue;
     course.due.push_back(step);
-    log = of_interval = 0;
+    before_commit = asynchronously ? log : 0;
+    log = before_commit;
+    of_interval = 0;
   }
   return course;
 }
@@ -51,6 +58,15 @@ TEST(LogPacing, has_all_commit_before_a_log_is_full) {
     EXPECT_GE(static_cast<double>(course.due.size()), least) << growth;
     EXPECT_LE(static_cast<double>(course.due.size()), 2 * least + 1) << growth;
   }
+}
+
+TEST(LogPacing, has_all_commit_before_a_log_is_full_if_commits_are_asynchronous) {
+  for (const std::uint64_t growth : {100U, 1'000U, 7'000U, 30'000U, 200'000U})
+    EXPECT_LE(play(
+                  20'000, [&](std::uint64_t) { return growth; }, true)
+                  .largest,
+              limit)
+        << growth;
 }
 
 TEST(LogPacing, notices_soon_that_a_program_sends_more) {

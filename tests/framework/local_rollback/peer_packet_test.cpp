@@ -17,9 +17,10 @@ PeerPacket full_packet() {
                   .logged = std::uint64_t{5} << 40U,
                   .log_limit = 1000,
                   .log_of_setup = 11,
-                  .log_pacing = {12, 13},
+                  .log_pacing = {12, 13, 2},
                   .next_number = 14,
-                  .begun = {15, 16}};
+                  .begun = {15, 16},
+                  .again = {{1, 17}, {2, 18}}};
   packet.recipes = {{1, {0, 1, 2, 3}, {{2, 0}, {3, 1}}, {{1, 2}, {0, 1}, {}, {}, {}}, {4, 9}},
                     {7, {2, 0}, {{2}}, {{}, {}, {1, 2}, {1, 0}, {{1, 1, 0, 5, 0}, {0, 0, 0}}}, {}}};
   packet.receipts = {1, {{{2, -3, 4, 5}}, {{6, 7, 8, 9}, {10, 11, 12, ~std::uint64_t{0}}}}};

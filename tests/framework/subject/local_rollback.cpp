@@ -26,6 +26,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace subject {
@@ -402,6 +403,53 @@ Scenarios local_rollback_scenarios() {
       session.store().commit();
       say(session, "was not refused");
     };
+  };
+  // Values are taken as they come, until an end mark that is sent before each commit. Their sum, in parts, does not
+  // depend on when they come.
+  all["polls_for_what_comes"] = [](mend::Session& session) {
+    constexpr int value_tag = 0;
+    constexpr int end_tag = 1;
+    int step = 0;
+    double result = 0;
+    session.store().protect("step", mend::replicated(step));
+    session.store().protect("result", result);
+    session.store().restore();
+    const MPI_Comm comm = session.comm();
+    const int size = size_of(comm);
+    const int left = (session.rank().value + size - 1) % size;
+    const int right = (session.rank().value + 1) % size;
+    double part = 0;
+    const auto take = [&] {
+      double value = 0;
+      MPI_Status status;
+      MPI_Recv(&value, 1, MPI_DOUBLE, left, MPI_ANY_TAG, comm, &status);
+      if (status.MPI_TAG == value_tag) part += value;
+      return status.MPI_TAG == end_tag;
+    };
+    bool has_ended = false;
+    const auto end_part = [&] {
+      const double mark = 0;
+      MPI_Send(&mark, 1, MPI_DOUBLE, right, end_tag, comm);
+      while (!has_ended) has_ended = take();
+      has_ended = false;
+      result = result / 2 + std::exchange(part, 0);
+    };
+    while (step < 15) {
+      if (session.rank() == mend::Rank{1} && step == 12 && session.predecessors() == 0) die();
+      const double value = 100 * session.rank().value + step;
+      double largest = 0;
+      MPI_Send(&value, 1, MPI_DOUBLE, right, value_tag, comm);
+      MPI_Allreduce(&value, &largest, 1, MPI_DOUBLE, MPI_MAX, comm);
+      ++step;
+      int has_come = 1;
+      while (MPI_Iprobe(left, MPI_ANY_TAG, comm, &has_come, MPI_STATUS_IGNORE) == MPI_SUCCESS && has_come != 0)
+        has_ended = take();
+      if (!session.commit_due()) continue;
+      end_part();
+      session.store().commit_async();
+    }
+    end_part();
+    say(session, fmt::format("result {:a}", result));
   };
   all["reduces_as_the_library"] = in_body([](mend::Session& session) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
