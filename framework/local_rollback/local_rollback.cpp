@@ -533,19 +533,15 @@ void LocalRollback::check_length(int code, bool is_too_short) {
 }
 
 void LocalRollback::require_same_messages() {
-  through_failures([this] {
-    if (!rolled_back_since_commit_) return;
-    const Inside inside(inside_);
-    std::uint64_t sum = sender_log_.balance_before();
-    call_mpi(
-        [&] {
-          return PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, session_.comm(Traffic::collectives));
-        },
-        "MPI_Allreduce");
-    if (sum == 0) return;
-    if (session_.rank != 0) return recover();
-    give_up("a rank has taken other messages since a rank went back than before, as by MPI_Iprobe");
-  });
+  if (!rolled_back_since_commit_) return;
+  const Inside inside(inside_);
+  std::uint64_t sum = sender_log_.balance_before();
+  call_mpi(
+      [&] { return PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, session_.comm(Traffic::collectives)); },
+      "MPI_Allreduce");
+  if (sum == 0) return;
+  if (session_.rank != 0) return recover();
+  give_up("a rank has taken other messages since a rank went back than before, as by MPI_Iprobe");
 }
 
 void LocalRollback::tell_of_void_commit() const {

@@ -95,7 +95,7 @@ class LocalRollback final : public LoggedCalls {
   /// void the commit. Collective if a commit is under way.
   void complete_pending();
   /// Called at the end of the body: has all ranks go back if a rank that has rolled back has taken other messages than
-  /// its predecessor. Collective.
+  /// its predecessor. Collective. Throws ProcessFailure.
   void require_same_messages();
   /// Called when the body has ended on all ranks: warns if its last commit is void. Local.
   void tell_of_void_commit() const;

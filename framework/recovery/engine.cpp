@@ -354,8 +354,10 @@ Proposal Engine::enter_locally(const Body& body) {
   const auto end = [&] {
     local_->require_in_body();
     local_->complete_pending();
-    local_->require_same_messages();
-    local_->through_failures([&] { end_of_body(); });
+    local_->through_failures([&] {
+      local_->require_same_messages();
+      end_of_body();
+    });
     local_->tell_of_void_commit();
     local_->require_tried();
   };
