@@ -16,7 +16,7 @@ struct Told {
   std::uint64_t lost;
   std::uint64_t edition;  ///< of the clusters that this rank knows
 };
-constexpr int words = sizeof(Told) / sizeof(std::uint64_t);
+constexpr int told_words = sizeof(Told) / sizeof(std::uint64_t);
 
 }  // namespace
 
@@ -52,7 +52,7 @@ ClusterRollback::Decision ClusterRollback::decide(const Roster& roster, Rank sel
   const auto ranks = static_cast<std::size_t>(roster.size());
   std::vector<Told> all(ranks);
   const Told own{life_ ? *life_ + 1 : 0, entries_, lost, edition_};
-  call_mpi([&] { return PMPI_Allgather(&own, words, MPI_UINT64_T, all.data(), words, MPI_UINT64_T, comm); },
+  call_mpi([&] { return PMPI_Allgather(&own, told_words, MPI_UINT64_T, all.data(), told_words, MPI_UINT64_T, comm); },
            "MPI_Allgather");
   const auto teller = std::ranges::max_element(all, {}, &Told::edition);  // the lowest rank with the newest clusters
   const int root = static_cast<int>(teller - all.begin());
