@@ -1,11 +1,11 @@
 // The figures of the two agreement papers, simulated: each table shows the paper's values beside the simulated ones.
 
 #include "agreement/simulated/simulation.hpp"
+#include "bench/command_line.hpp"
 #include "bench/simulated/machines.hpp"
 #include "bench/simulated/allreduce.hpp"
 #include "bench/simulated/simulation_main.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
@@ -329,30 +329,24 @@ constexpr Figure figures[] = {{"era-2a", "figure_2a", figure_2a},
                               {"era-million", "million", a_million}};
 
 int run(int argc, char** argv) {
-  CLI::App app{
+  CommandLine app(
+      "",
       "The figures of the ERA and validate-all papers, simulated beside what the papers say; or agreements of "
-      "your own size."};
+      "your own size.");
   bool without_million = false;
   std::string json_file;
   std::string figure;
   OwnMachine own;
   std::vector<std::string> names;
   for (const Figure& one : figures) names.emplace_back(one.name);
-  app.add_option("--figure", figure, "This one alone")->check(CLI::IsMember(names));
-  app.add_option("--processes", own.processes, "Instead of figures: agreements of so many")
-      ->check(CLI::Range(2, 1 << 20));
-  app.add_option("--processes-per-node", own.processes_per_node, "Of those")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app.add_option("--latency", own.latency_us, "Between nodes, in us")
-      ->check(CLI::Range(0.001, 1e6))
-      ->capture_default_str();
-  app.add_option("--overhead", own.overhead_us, "Of a message at either end, in us")
-      ->check(CLI::Range(0.001, 1e6))
-      ->capture_default_str();
-  app.add_flag("--without-million", without_million, "Leave out the run with 1,048,576 processes");
-  app.add_option("--json", json_file, "Also write all numbers to this file");
-  if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
+  app.option("--figure", figure, "This one alone").one_of(names);
+  app.option("--processes", own.processes, "Instead of figures: agreements of so many").between(2, 1 << 20);
+  app.option("--processes-per-node", own.processes_per_node, "Of those").between(1, 4096).with_default();
+  app.option("--latency", own.latency_us, "Between nodes, in us").between(0.001, 1e6).with_default();
+  app.option("--overhead", own.overhead_us, "Of a message at either end, in us").between(0.001, 1e6).with_default();
+  app.flag("--without-million", without_million, "Leave out the run with 1,048,576 processes");
+  app.option("--json", json_file, "Also write all numbers to this file");
+  if (const auto code = app.parse_as_command(argc, argv)) return *code;
   say("Simulated: a one-port network with latency, overhead and a cost per byte (bench/simulated/machines.hpp). "
       "Compare shapes");
   say("and ratios; absolute times follow from one fitted number for each machine.\n");

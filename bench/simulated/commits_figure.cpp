@@ -13,8 +13,6 @@
 namespace mend::bench {
 namespace {
 
-constexpr const char* options_of_commits = "With --figure commits";
-
 struct Coupling {
   std::string name;
   Exchange exchange;
@@ -56,27 +54,27 @@ std::string losses(CommittingJob job) {
 
 }  // namespace
 
-void add_options_of_commits(CLI::App& app, CLI::Option* figure, CommitsFigure& given) {
+std::vector<Option> add_options_of_commits(CommandLine& app, Option figure, CommitsFigure& given) {
   const auto option = [&](const char* name, auto& value, const char* text) {
-    return app.add_option(name, value, text)->needs(figure)->group(options_of_commits)->capture_default_str();
+    return app.option(name, value, text).needs(figure).in_group("With --figure commits").with_default();
   };
-  option("--ranks", given.ranks, "Of the job")->check(CLI::Range(2, 1 << 20));
-  option("--cluster-counts", given.clusters, "Clusters that commit each for itself, a table row each")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 20));
-  option("--steps", given.steps, "From a commit of a rank to its next one")->check(CLI::Range(1, 1'000'000));
-  option("--exchange-every", given.exchange_every, "Steps between messages, in the rows of a loosely coupled job")
-      ->check(CLI::Range(1, 1'000'000));
-  option("--network-share", given.network_share,
-         "The slow network: the share of the ranks that can send at full speed at once; 0.25: a network "
-         "oversubscribed 4:1")
-      ->check(CLI::Range(0.001, 1.0));
+  return {
+      option("--ranks", given.ranks, "Of the job").between(2, 1 << 20),
+      option("--cluster-counts", given.clusters, "Clusters that commit each for itself, a table row each")
+          .separated_by_commas()
+          .between(1, 1 << 20),
+      option("--steps", given.steps, "From a commit of a rank to its next one").between(1, 1'000'000),
+      option("--exchange-every", given.exchange_every, "Steps between messages, in the rows of a loosely coupled job")
+          .between(1, 1'000'000),
+      option("--network-share", given.network_share,
+             "The slow network: the share of the ranks that can send at full speed at once; 0.25: a network "
+             "oversubscribed 4:1")
+          .between(0.001, 1.0)};
 }
 
-void refuse_options_of_commits(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() > 0 && option->get_group() == options_of_commits)
-      throw UsageError(option->get_name() + " is an option of --figure commits alone");
+void refuse_options_of_commits(const std::vector<Option>& options) {
+  for (const Option& option : options) {
+    if (option.is_given()) throw UsageError(option.name() + " is an option of --figure commits alone");
   }
 }
 

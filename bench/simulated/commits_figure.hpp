@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "bench/command_line.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -18,11 +18,11 @@ struct CommitsFigure {
   double network_share = 0.25;                     ///< of the ranks, above 0, at most 1
 };
 
-/// Adds the options of the figure. Each needs `figure`.
-void add_options_of_commits(CLI::App& app, CLI::Option* figure, CommitsFigure& given);
+/// Adds the options of the figure, and returns them. Each needs `figure`.
+std::vector<Option> add_options_of_commits(CommandLine& app, Option figure, CommitsFigure& given);
 
 /// Throws UsageError if one of these options was given, for use with other figures.
-void refuse_options_of_commits(const CLI::App& app);
+void refuse_options_of_commits(const std::vector<Option>& options);
 
 /// Prints the table. Throws UsageError if the numbers do not fit together.
 void print_commits(const CommitsFigure& given);

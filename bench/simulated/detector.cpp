@@ -1,6 +1,7 @@
 // The figures of the failure detector's paper, simulated: each table shows the paper's values beside the simulated
 // ones.
 
+#include "bench/command_line.hpp"
 #include "bench/simulated/detector_scale.hpp"
 #include "bench/simulated/random_probes.hpp"
 #include "bench/simulated/ring_outline.hpp"
@@ -9,7 +10,6 @@
 #include "detector/hypercubes.hpp"
 #include "detector/simulated/simulation.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -371,32 +371,33 @@ Json many_cores() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{
+  CommandLine app(
+      "",
       "The figures of the ring failure detector's paper, simulated beside what the paper says; or what to expect of "
-      "failure detection at your own scale."};
+      "failure detection at your own scale.");
   DetectorScale own;
   bool quick = false;
   std::string json_file;
   std::string figure;
-  app.add_option("--figure", figure, "This one alone")
-      ->check(CLI::IsMember(
-          {"ring-3", "ring-4", "ring-5", "ring-6", "ring-equation-1", "false-suspicions", "ring-256000"}));
+  app.option("--figure", figure, "This one alone")
+      .one_of({"ring-3", "ring-4", "ring-5", "ring-6", "ring-equation-1", "false-suspicions", "ring-256000"});
   Effort effort{10'000, 100, 200, true};
-  app.add_flag("--quick", quick, "Fewer runs, and no cores at 1,024 and 256,000 processes (for tests)");
-  auto* runs = app.add_option("--runs", effort.runs, "Runs for each mean of figure 4; a quarter of those of figure 5")
-                   ->check(CLI::Range(1, 1'000'000'000))
-                   ->capture_default_str();
-  app.add_option("--probing-runs", effort.probing_runs, "Runs for figures 6 and 7 (the paper: 10,000)")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
+  app.flag("--quick", quick, "Fewer runs, and no cores at 1,024 and 256,000 processes (for tests)");
+  const Option runs =
+      app.option("--runs", effort.runs, "Runs for each mean of figure 4; a quarter of those of figure 5")
+          .between(1, 1'000'000'000)
+          .with_default();
+  app.option("--probing-runs", effort.probing_runs, "Runs for figures 6 and 7 (the paper: 10,000)")
+      .between(1, 1'000'000'000)
+      .with_default();
   add_options_of_scale(app, own);
-  app.add_option("--json", json_file, "Also write all numbers to this file");
-  if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
+  app.option("--json", json_file, "Also write all numbers to this file");
+  if (const auto code = app.parse_as_command(argc, argv)) return *code;
   if (!own.processes.empty()) {
     write_json(json_file, {{"own", simulated(own)}});
     return 0;
   }
-  if (quick) effort = {runs->count() > 0 ? effort.runs : 500, 10, 5, false};
+  if (quick) effort = {runs.is_given() ? effort.runs : 500, 10, 5, false};
   say("Simulated: messages take anything up to tau = 1 us, as in the paper's simulator. \"Cores\" are mend's "
       "detectors,");
   say("heartbeats and all; \"outline\" is the paper's own simplification, which does not send heartbeats one by one");

@@ -2,7 +2,8 @@
 
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "bench/command_line.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct DetectorScale {
   std::uint32_t runs = 5;
 };
 
-void add_options_of_scale(CLI::App& app, DetectorScale& scale);
+void add_options_of_scale(CommandLine& app, DetectorScale& scale);
 
 /// Prints a line for each number of processes; returns the numbers. Throws UsageError if they do not fit together.
 nlohmann::json simulated(const DetectorScale& scale);

@@ -1,11 +1,11 @@
 // What to expect of a recovery at a given scale: mend's cores in the simulator, phase by phase.
 
+#include "bench/command_line.hpp"
 #include "bench/simulated/given_times.hpp"
 #include "bench/simulated/simulation_main.hpp"
 #include "framework/recovery/simulated/simulation.hpp"
 #include "jobs/plan/quantities.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -236,57 +236,44 @@ int simulate(const Given& given) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{
+  CommandLine app(
+      "",
       "What to expect of a recovery: from the death of processes until all ranks have their data again, phase by "
       "phase, "
-      "for jobs of different sizes."};
+      "for jobs of different sizes.");
   Given given;
-  app.add_option("--processes", given.ranks, "Ranks of the job: a list, a column each")
-      ->delimiter(',')
-      ->check(CLI::Range(2, 8192))
-      ->capture_default_str();
-  app.add_option("--processes-per-node", given.ranks_per_node, "Of those")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app.add_option("--failures", given.failures, "Ranks that die at once, spread over the job")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--another-after", given.another_after, "So long after them, one more rank dies");
-  app.add_option("--on-failure", given.rung, "What happens to their ranks, as --mend-on-failure")
-      ->type_name(Policy::forms)
-      ->capture_default_str();
-  app.add_option("--spares", given.spares, "Processes that wait; default: as many as die, with spare")
-      ->check(CLI::Range(0, 8192));
-  app.add_option("--found-by", given.found_by,
-                 "told: the kernel or the runtime tells of a death; silence: the time-out finds it, as of a lost node")
-      ->check(CLI::IsMember({"told", "silence"}))
-      ->capture_default_str();
-  app.add_option("--told-after", given.told_after, "With told: from the death until one process knows")
-      ->capture_default_str();
-  app.add_option("--heartbeat", given.heartbeat, "Between two of a process, as --mend-heartbeat")
-      ->capture_default_str();
-  app.add_option("--timeout", given.timeout, "With silence: as --mend-timeout")->capture_default_str();
-  app.add_option("--until-call", given.until_call, "A rank computes for up to so long before its next MPI call")
-      ->capture_default_str();
-  app.add_option("--start-process", given.start_process, "With spawn: until a new process has called")
-      ->capture_default_str();
-  app.add_option("--latency", given.latency_us, "Between nodes, in us")
-      ->check(CLI::Range(0.001, 1e6))
-      ->capture_default_str();
-  app.add_option("--overhead", given.overhead_us, "Of a message at either end, in us")
-      ->check(CLI::Range(0.001, 1e6))
-      ->capture_default_str();
-  app.add_option("--network", given.network, "Bytes per second that a process sends")->capture_default_str();
-  app.add_option("--memory-speed", given.memory_speed, "Bytes per second that a rank copies and hashes")
-      ->capture_default_str();
-  app.add_option("--state-per-rank", given.state, "What a rank has committed")->capture_default_str();
-  app.add_option("--redundancy", given.redundancy, "As --mend-redundancy")
-      ->type_name(Redundancy::forms)
-      ->capture_default_str();
-  app.add_option("--seed", given.seed, "Decides which ranks die, and when between two heartbeats")
-      ->capture_default_str();
-  app.add_option("--json", given.json, "Also write all numbers to this file");
-  if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
+  app.option("--processes", given.ranks, "Ranks of the job: a list, a column each")
+      .separated_by_commas()
+      .between(2, 8192)
+      .with_default();
+  app.option("--processes-per-node", given.ranks_per_node, "Of those").between(1, 4096).with_default();
+  app.option("--failures", given.failures, "Ranks that die at once, spread over the job")
+      .between(1, 1000)
+      .with_default();
+  app.option("--another-after", given.another_after, "So long after them, one more rank dies");
+  app.option("--on-failure", given.rung, "What happens to their ranks, as --mend-on-failure")
+      .with_type(Policy::forms)
+      .with_default();
+  app.option("--spares", given.spares, "Processes that wait; default: as many as die, with spare").between(0, 8192);
+  app.option("--found-by", given.found_by,
+             "told: the kernel or the runtime tells of a death; silence: the time-out finds it, as of a lost node")
+      .one_of({"told", "silence"})
+      .with_default();
+  app.option("--told-after", given.told_after, "With told: from the death until one process knows").with_default();
+  app.option("--heartbeat", given.heartbeat, "Between two of a process, as --mend-heartbeat").with_default();
+  app.option("--timeout", given.timeout, "With silence: as --mend-timeout").with_default();
+  app.option("--until-call", given.until_call, "A rank computes for up to so long before its next MPI call")
+      .with_default();
+  app.option("--start-process", given.start_process, "With spawn: until a new process has called").with_default();
+  app.option("--latency", given.latency_us, "Between nodes, in us").between(0.001, 1e6).with_default();
+  app.option("--overhead", given.overhead_us, "Of a message at either end, in us").between(0.001, 1e6).with_default();
+  app.option("--network", given.network, "Bytes per second that a process sends").with_default();
+  app.option("--memory-speed", given.memory_speed, "Bytes per second that a rank copies and hashes").with_default();
+  app.option("--state-per-rank", given.state, "What a rank has committed").with_default();
+  app.option("--redundancy", given.redundancy, "As --mend-redundancy").with_type(Redundancy::forms).with_default();
+  app.option("--seed", given.seed, "Decides which ranks die, and when between two heartbeats").with_default();
+  app.option("--json", given.json, "Also write all numbers to this file");
+  if (const auto code = app.parse_as_command(argc, argv)) return *code;
   return simulate(given);
 }
 

@@ -12,6 +12,7 @@
 // consecutive ranks.
 
 #include "base/error.hpp"
+#include "bench/command_line.hpp"
 #include "bench/simulated/commits_figure.hpp"
 #include "bench/simulated/rollback_failures.hpp"
 #include "bench/simulated/simulation_main.hpp"
@@ -19,7 +20,6 @@
 #include "jobs/plan/quantities.hpp"
 #include "replay/uncoordinated/recovery_line.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -362,39 +362,35 @@ void print_failures(const Failures& given) {
 }
 
 /// Adds the options of `--failures` and returns its flag.
-CLI::Option* add_failures(CLI::App& app, Failures& given) {
-  auto* wanted = app.add_flag("--failures", given.wanted,
-                              "Instead: what failures cost a job under global and under local rollback");
+Option add_failures(CommandLine& app, Failures& given) {
+  const Option wanted =
+      app.flag("--failures", given.wanted, "Instead: what failures cost a job under global and under local rollback");
   const auto option = [&](const char* name, auto& value, const char* text) {
-    return app.add_option(name, value, text)->needs(wanted)->group("With --failures");
+    return app.option(name, value, text).needs(wanted).in_group("With --failures");
   };
-  wanted->needs(option("--nodes", given.nodes, "Nodes of the job")->check(CLI::Range(1, 10'000'000)));
-  option("--ranks-per-node", given.ranks_per_node, "Ranks on each")->check(CLI::Range(1, 4096))->capture_default_str();
+  wanted.needs(option("--nodes", given.nodes, "Nodes of the job").between(1, 10'000'000));
+  option("--ranks-per-node", given.ranks_per_node, "Ranks on each").between(1, 4096).with_default();
   option("--node-mtbf", given.node_mtbf, "Mean times between failures of a node, a table row each")
-      ->delimiter(',')
-      ->capture_default_str();
-  option("--length", given.length, "Work of the job")->capture_default_str();
+      .separated_by_commas()
+      .with_default();
+  option("--length", given.length, "Work of the job").with_default();
   option("--state-per-rank", given.state, "What a rank commits: gives the cost of a commit, as in mend plan");
-  option("--memory-speed", given.memory_speed, "Bytes per second that a rank copies and hashes")->capture_default_str();
-  option("--network", given.network, "Bytes per second that a node sends")->capture_default_str();
+  option("--memory-speed", given.memory_speed, "Bytes per second that a rank copies and hashes").with_default();
+  option("--network", given.network, "Bytes per second that a node sends").with_default();
   option("--commit-cost", given.commit_cost, "Time of a commit, measured");
   option("--interval", given.interval, "Work between two commits; default: Daly's for each failure rate");
-  option("--detection", given.detection, "Until a death is known")->capture_default_str();
+  option("--detection", given.detection, "Until a death is known").with_default();
   option("--recovery", given.recovery, "From a death until ranks compute; default: detection and a commit");
   option("--logging-cost", given.logging, "Local rollback: by how many percent logs slow the work down")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->capture_default_str();
+      .between(0.0, 1000.0)
+      .with_default();
   option("--replay-speed", given.replay_speed, "Local rollback: how many times faster work is done again")
-      ->check(CLI::Range(0.01, 1000.0))
-      ->capture_default_str();
-  option("--watts-busy", given.watts_busy, "Of a rank that computes or commits")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str();
-  option("--watts-waiting", given.watts_waiting, "Of a rank that waits")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str();
-  option("--runs", given.runs, "Jobs for each mean")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  option("--seed", given.seed, "Of the first; each next one has the next number")->capture_default_str();
+      .between(0.01, 1000.0)
+      .with_default();
+  option("--watts-busy", given.watts_busy, "Of a rank that computes or commits").between(0.0, 1e9).with_default();
+  option("--watts-waiting", given.watts_waiting, "Of a rank that waits").between(0.0, 1e9).with_default();
+  option("--runs", given.runs, "Jobs for each mean").between(1, 1'000'000).with_default();
+  option("--seed", given.seed, "Of the first; each next one has the next number").with_default();
   return wanted;
 }
 
@@ -403,33 +399,35 @@ constexpr double most_apart = 4.0;
 constexpr int most_processes = 2048;  // every pair of processes has an entry
 
 int run(int argc, char** argv) {
-  CLI::App app{
+  CommandLine app(
+      "",
       "Who goes back when a process dies: table I of the paper on send-deterministic checkpoints beside what the paper "
-      "says, or a size of your own."};
+      "says, or a size of your own.");
   std::string figure;
   Own own;
   std::vector<std::string> patterns;
   for (const Kernel& kernel : kernels) patterns.emplace_back(kernel.name);
-  auto* preset = app.add_option("--figure", figure,
-                                "replay-I: table I, which is also what comes without options; commits: what is lost if "
-                                "clusters commit together, and if they commit at different times")
-                     ->check(CLI::IsMember({"replay-I", "commits"}));
-  auto* processes = app.add_option("--processes", own.processes, "Instead of table I: so many processes")
-                        ->check(CLI::Range(4, most_processes));
-  processes->excludes(preset);
-  app.add_option("--clusters", own.clusters, "Of those: each commits for itself")
-      ->check(CLI::Range(1, most_processes))
-      ->needs(processes)
-      ->capture_default_str();
-  app.add_option("--pattern", own.pattern, "Who sends to whom: the NAS kernel MG, LU, FT, CG or BT")
-      ->check(CLI::IsMember(patterns))
-      ->needs(processes)
-      ->capture_default_str();
+  const Option preset =
+      app.option("--figure", figure,
+                 "replay-I: table I, which is also what comes without options; commits: what is lost if "
+                 "clusters commit together, and if they commit at different times")
+          .one_of({"replay-I", "commits"});
+  const Option processes =
+      app.option("--processes", own.processes, "Instead of table I: so many processes").between(4, most_processes);
+  processes.excludes(preset);
+  app.option("--clusters", own.clusters, "Of those: each commits for itself")
+      .between(1, most_processes)
+      .needs(processes)
+      .with_default();
+  app.option("--pattern", own.pattern, "Who sends to whom: the NAS kernel MG, LU, FT, CG or BT")
+      .one_of(patterns)
+      .needs(processes)
+      .with_default();
   Failures failures;
-  add_failures(app, failures)->excludes(preset)->excludes(processes);
+  add_failures(app, failures).excludes(preset).excludes(processes);
   CommitsFigure commits;
-  add_options_of_commits(app, preset, commits);
-  if (const auto code = exit_code_of_parsing(app, argc, argv)) return *code;
+  const std::vector<Option> of_commits = add_options_of_commits(app, preset, commits);
+  if (const auto code = app.parse_as_command(argc, argv)) return *code;
   if (failures.wanted) {
     print_failures(failures);
     return 0;
@@ -438,7 +436,7 @@ int run(int argc, char** argv) {
     print_commits(commits);
     return 0;
   }
-  refuse_options_of_commits(app);
+  refuse_options_of_commits(of_commits);
   if (own.processes == 0) return print_table() <= most_apart ? 0 : 1;
   print_own(own);
   return 0;
