@@ -5,11 +5,11 @@
 // All are measured in turn, many times, so that disturbances of the machine affect all alike.
 
 #include "base/median.hpp"
+#include "bench/command_line.hpp"
 #include "framework/mend.hpp"
 #include "store/device_staging.hpp"
 #include "store/snapshot/streaming_copy.hpp"
 
-#include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
@@ -117,14 +117,13 @@ void compare(Session& session, int rounds, double mebibytes) {
 }  // namespace mend::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Commit and restore of data on a device");
   int rounds = 15;
   double mebibytes = 256;
-  app.add_option("--rounds", rounds)->check(CLI::PositiveNumber);
-  app.add_option("--mebibytes", mebibytes, "for each rank")->check(CLI::PositiveNumber);
-  mend::Options options;
-  mend::add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  mend::bench::CommandLine line("bench_device", "Commit and restore of data on a device");
+  line.add("--rounds", rounds, "Times that each is measured");
+  line.add("--mebibytes", mebibytes, "Of each rank's data", 0.1, 65536);
+  line.allow_options_of_mend();
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   const Kokkos::ScopeGuard kokkos;
-  return mend::run(options, [&](mend::Session& session) { mend::bench::compare(session, rounds, mebibytes); });
+  return mend::run(argc, argv, [&](mend::Session& session) { mend::bench::compare(session, rounds, mebibytes); });
 }
