@@ -19,7 +19,7 @@ namespace {
 using transport::Exploration;
 using transport::ExplorationLimits;
 
-struct System {
+struct BaselineSystem {
   std::uint32_t members;
   std::uint32_t deaths;
   std::size_t agreements = 1;
@@ -27,7 +27,7 @@ struct System {
 };
 
 template <class CoreType, class MakeCore>
-Exploration explore(const char* name, const System& system, Uniformity uniformity, MakeCore make) {
+Exploration explore_baseline(const char* name, const BaselineSystem& system, Uniformity uniformity, MakeCore make) {
   using Node = AgreementNode<CoreType>;
   const auto tree = std::make_shared<const Tree>(system.members, Layout::parse(system.tree));
   std::vector<Node> nodes;
@@ -46,17 +46,18 @@ Exploration explore(const char* name, const System& system, Uniformity uniformit
   return found;
 }
 
-Exploration explore_log2phases(const System& system) {
-  return explore<Log2Phases>("log2phases", system, Uniformity::among_the_living,
-                             [](Member self, auto tree) { return Log2Phases(self, tree); });
+Exploration explore_log2phases(const BaselineSystem& system) {
+  return explore_baseline<Log2Phases>("log2phases", system, Uniformity::among_the_living,
+                                      [](Member self, auto tree) { return Log2Phases(self, tree); });
 }
 
-Exploration explore_validate_all(const System& system, Semantics semantics, Uniformity uniformity) {
-  return explore<ValidateAll>(semantics == Semantics::strict ? "validate-all" : "validate-all-loose", system,
-                              uniformity, [&](Member self, auto tree) { return ValidateAll(self, tree, semantics); });
+Exploration explore_validate_all(const BaselineSystem& system, Semantics semantics, Uniformity uniformity) {
+  return explore_baseline<ValidateAll>(semantics == Semantics::strict ? "validate-all" : "validate-all-loose", system,
+                                       uniformity,
+                                       [&](Member self, auto tree) { return ValidateAll(self, tree, semantics); });
 }
 
-void expect_holds(const Exploration& found) {
+void expect_to_hold(const Exploration& found) {
   EXPECT_EQ(found.violation, "") << found.transcript;
   EXPECT_TRUE(found.complete);
   EXPECT_GT(found.at_rest, 0U);
@@ -64,36 +65,36 @@ void expect_holds(const Exploration& found) {
 
 TEST(Log2PhasesExplorer, holds_for_2_to_4_members_of_which_all_but_one_may_die) {
   for (const char* tree : {"binary", "chain", "star"}) {
-    expect_holds(explore_log2phases({2, 1, 1, tree}));
-    expect_holds(explore_log2phases({3, 2, 1, tree}));
-    expect_holds(explore_log2phases({4, 3, 1, tree}));
+    expect_to_hold(explore_log2phases({2, 1, 1, tree}));
+    expect_to_hold(explore_log2phases({3, 2, 1, tree}));
+    expect_to_hold(explore_log2phases({4, 3, 1, tree}));
   }
 }
 
 TEST(Log2PhasesExplorer, holds_for_agreements_in_turn) {
-  expect_holds(explore_log2phases({2, 1, 3}));
-  expect_holds(explore_log2phases({3, 2, 3}));
-  expect_holds(explore_log2phases({3, 2, 2, "chain"}));
-  expect_holds(explore_log2phases({4, 2, 2}));
+  expect_to_hold(explore_log2phases({2, 1, 3}));
+  expect_to_hold(explore_log2phases({3, 2, 3}));
+  expect_to_hold(explore_log2phases({3, 2, 2, "chain"}));
+  expect_to_hold(explore_log2phases({4, 2, 2}));
 }
 
 TEST(ValidateAllExplorer, strict_holds_even_for_those_who_died_after_they_had_returned) {
-  expect_holds(explore_validate_all({2, 1}, Semantics::strict, Uniformity::uniform));
-  expect_holds(explore_validate_all({3, 2}, Semantics::strict, Uniformity::uniform));
-  expect_holds(explore_validate_all({3, 1, 2}, Semantics::strict, Uniformity::uniform));
-  if (!support::sanitized) expect_holds(explore_validate_all({4, 2}, Semantics::strict, Uniformity::uniform));
+  expect_to_hold(explore_validate_all({2, 1}, Semantics::strict, Uniformity::uniform));
+  expect_to_hold(explore_validate_all({3, 2}, Semantics::strict, Uniformity::uniform));
+  expect_to_hold(explore_validate_all({3, 1, 2}, Semantics::strict, Uniformity::uniform));
+  if (!support::sanitized) expect_to_hold(explore_validate_all({4, 2}, Semantics::strict, Uniformity::uniform));
 }
 
 TEST(ValidateAllExplorer, strict_holds_among_the_living_of_2_to_4_members) {
-  expect_holds(explore_validate_all({3, 2, 2}, Semantics::strict, Uniformity::among_the_living));
-  expect_holds(explore_validate_all({4, 3}, Semantics::strict, Uniformity::among_the_living));
+  expect_to_hold(explore_validate_all({3, 2, 2}, Semantics::strict, Uniformity::among_the_living));
+  expect_to_hold(explore_validate_all({4, 3}, Semantics::strict, Uniformity::among_the_living));
 }
 
 TEST(ValidateAllExplorer, loose_holds_among_the_living) {
-  expect_holds(explore_validate_all({2, 1}, Semantics::loose, Uniformity::among_the_living));
-  expect_holds(explore_validate_all({3, 2}, Semantics::loose, Uniformity::among_the_living));
-  expect_holds(explore_validate_all({3, 2, 2}, Semantics::loose, Uniformity::among_the_living));
-  expect_holds(explore_validate_all({4, 3}, Semantics::loose, Uniformity::among_the_living));
+  expect_to_hold(explore_validate_all({2, 1}, Semantics::loose, Uniformity::among_the_living));
+  expect_to_hold(explore_validate_all({3, 2}, Semantics::loose, Uniformity::among_the_living));
+  expect_to_hold(explore_validate_all({3, 2, 2}, Semantics::loose, Uniformity::among_the_living));
+  expect_to_hold(explore_validate_all({4, 3}, Semantics::loose, Uniformity::among_the_living));
 }
 
 TEST(ValidateAllExplorer, loose_lets_one_return_and_die_with_a_result_of_its_own) {

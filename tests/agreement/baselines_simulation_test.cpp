@@ -13,7 +13,7 @@
 namespace mend::agreement {
 namespace {
 
-void expect_golden_run(const std::string& name, Protocol protocol, Member dies, SimulatedTime at) {
+void expect_golden_baseline(const std::string& name, Protocol protocol, Member dies, SimulatedTime at) {
   SimulationOptions options;
   options.members = 5;
   options.protocol = protocol;
@@ -26,19 +26,19 @@ void expect_golden_run(const std::string& name, Protocol protocol, Member dies, 
 }
 
 TEST(BaselinesSimulation, log2phases_asks_everybody_when_its_coordinator_dies) {
-  expect_golden_run("log2phases_coordinator_dies", Protocol::log2phases, {0}, SimulatedTime{3'000});
+  expect_golden_baseline("log2phases_coordinator_dies", Protocol::log2phases, {0}, SimulatedTime{3'000});
 }
 
 TEST(BaselinesSimulation, validate_all_sends_three_waves) {
-  expect_golden_run("validate_all_quiet", Protocol::validate_all, {0}, SimulatedTime{0});
+  expect_golden_baseline("validate_all_quiet", Protocol::validate_all, {0}, SimulatedTime{0});
 }
 
 TEST(BaselinesSimulation, validate_all_ballots_again_when_a_child_dies) {
-  expect_golden_run("validate_all_child_dies", Protocol::validate_all, {3}, SimulatedTime{1'000});
+  expect_golden_baseline("validate_all_child_dies", Protocol::validate_all, {3}, SimulatedTime{1'000});
 }
 
 TEST(BaselinesSimulation, validate_all_loose_sends_two_waves) {
-  expect_golden_run("validate_all_loose_quiet", Protocol::validate_all_loose, {0}, SimulatedTime{0});
+  expect_golden_baseline("validate_all_loose_quiet", Protocol::validate_all_loose, {0}, SimulatedTime{0});
 }
 
 class Bursts : public ::testing::TestWithParam<Protocol> {};

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Timing timing{100ms, 1s};
+constexpr Timing heartbeats{100ms, 1s};
 constexpr Time long_enough = 60s;  // for everything to settle
 
 /// From `begin` to `end` no message passes between `side` and the others. Messages under way arrive later: when the
@@ -31,7 +31,7 @@ struct Cut {
   std::uint32_t side = 0;  // machines, bit by bit
   Time begin{0};
   Time end{0};
-  static constexpr Time retry = timing.delta / 8 + timing.eta;
+  static constexpr Time retry = heartbeats.delta / 8 + heartbeats.eta;
 
   bool parts(NodeId a, NodeId b) const { return (side >> a.value & 1U) != (side >> b.value & 1U); }
 };
@@ -54,7 +54,7 @@ class CutNetwork {
     std::vector<NodeId> nodes;
     for (std::uint32_t p = 0; p < scenario.processes(); ++p) nodes.push_back(scenario.node({p}));
     for (std::uint32_t p = 0; p < scenario.processes(); ++p) {
-      detectors_.emplace_back(ProcessId{p}, timing);
+      detectors_.emplace_back(ProcessId{p}, heartbeats);
       Actions actions;
       detectors_[p].enter({{1}, scenario.processes(), {}}, nodes, Time{0}, actions);
       arm({p});
@@ -248,7 +248,7 @@ void for_each_seed(int many, Run run) {
   const support::Seeds seeds = support::seeds(many, 5);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     run(seed);
-    if (testing::Test::HasFailure()) FAIL() << support::to_see_again(seed);
+    if (::testing::Test::HasFailure()) FAIL() << support::to_see_again(seed);
   }
 }
 
@@ -257,7 +257,7 @@ TEST(Cuts, shorter_than_the_time_out_cost_nobody) {
     Chance chance(seed);
     Scenario scenario = chance.scenario(seed);
     // The last heartbeat came up to eta before the cut, and the next one comes when the kernel has tried again.
-    scenario.cuts.push_back(chance.cut(scenario, 1ms, timing.delta - timing.eta - Cut::retry - 10ms));
+    scenario.cuts.push_back(chance.cut(scenario, 1ms, heartbeats.delta - heartbeats.eta - Cut::retry - 10ms));
     CutNetwork network(scenario);
     network.run(long_enough);
     EXPECT_EQ(network.living(), scenario.processes());
@@ -296,7 +296,7 @@ TEST(Cuts, for_good_end_the_smaller_half_and_nobody_else) {
     longest = std::max(longest, network.last_end() - scenario.cuts.front().begin);
   });
   std::cout << fmt::format("the smaller half was gone after {:.1f} delta at the latest\n",
-                           std::chrono::duration<double>(longest) / timing.delta);
+                           std::chrono::duration<double>(longest) / heartbeats.delta);
 }
 
 TEST(Cuts, and_kills_and_stops_leave_those_that_live_of_one_mind) {
@@ -328,7 +328,7 @@ TEST(Cuts, are_told_from_the_loss_of_a_machine_which_is_known_after_one_and_a_ha
     CutNetwork network(scenario);
     const Time at = chance.between(5s, 6s);
     for (std::uint32_t i = 0; i < scenario.on_each; ++i) network.kill({lost * scenario.on_each + i}, at);
-    network.run(at + 3 * timing.delta / 2 + 50ms);
+    network.run(at + 3 * heartbeats.delta / 2 + 50ms);
     EXPECT_EQ(network.living(), scenario.processes() - scenario.on_each);
     EXPECT_EQ(network.disagreement(), "");
   });

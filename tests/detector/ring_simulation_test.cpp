@@ -132,7 +132,7 @@ void kill_bursts(RingSimulation& group, const SimulationOptions& options) {
 }
 
 /// T(f) of equation 1, where tau is the time of a message on the way and through both ports.
-Time paper_bound(const SimulationOptions& options, std::size_t deaths) {
+Time bound_by_the_paper(const SimulationOptions& options, std::size_t deaths) {
   const auto f = static_cast<std::int64_t>(deaths);
   const auto& link = options.network.between_nodes;
   const Time tau = link.latency + options.network.jitter + 2 * link.overhead;
@@ -150,14 +150,14 @@ TEST(RingSimulation, holds_through_bursts_of_failures) {
     const SimulationOptions options = drawn(seed);
     RingSimulation group(options);
     kill_bursts(group, options);
-    group.run(microseconds(4'000) + options.timing.delta + paper_bound(options, options.most_deaths));
+    group.run(microseconds(4'000) + options.timing.delta + bound_by_the_paper(options, options.most_deaths));
     deaths += group.deaths();
     messages += group.messages_sent();
     const std::string again =
         fmt::format("{} processes, {} deaths, ", options.processes, group.deaths()) + support::to_see_again(seed);
     ASSERT_EQ(group.verdict(), std::nullopt) << again;
     const Time took = group.stable_since() - group.first_death();
-    const Time bound = paper_bound(options, group.deaths());
+    const Time bound = bound_by_the_paper(options, group.deaths());
     ASSERT_LE(took, bound) << again;
     closest = std::max(closest, static_cast<double>(took.count()) / static_cast<double>(bound.count()));
   }
