@@ -37,11 +37,11 @@ Diagnosis doctor(std::vector<std::string> arguments) {
   Diagnosis diagnosis;
   diagnosis.code = process.wait();
   diagnosis.errors = process.errors();
-  const auto json = nlohmann::json::parse(process.output(), nullptr, false);
-  EXPECT_TRUE(json.is_object()) << process.output() << process.errors();
-  if (!json.is_object()) return diagnosis;
-  EXPECT_EQ(json["exit_code"], diagnosis.code);
-  for (const auto& one : json["findings"])
+  const auto told = nlohmann::json::parse(process.output(), nullptr, false);
+  EXPECT_TRUE(told.is_object()) << process.output() << process.errors();
+  if (!told.is_object()) return diagnosis;
+  EXPECT_EQ(told["exit_code"], diagnosis.code);
+  for (const auto& one : told["findings"])
     diagnosis.findings.push_back({one["level"], one["subject"], one["why"], one["remedy"]});
   return diagnosis;
 }
