@@ -176,19 +176,21 @@ void SenderLog::forget_log() {
   count_held();
 }
 
-std::size_t SenderLog::bytes() const {
+/// Returns the sum of `bytes_in(phase)` over all phases.
+template <class BytesIn>
+std::size_t SenderLog::sum_over_phases(BytesIn bytes_in) const {
   return std::accumulate(phases_.begin(), phases_.end(), std::size_t{0},
-                         [](std::size_t sum, const OfPhase& one) { return sum + bytes_of(one); });
+                         [&](std::size_t sum, const OfPhase& one) { return sum + bytes_in(one); });
 }
 
+std::size_t SenderLog::bytes() const { return sum_over_phases(&SenderLog::bytes_of); }
+
 std::size_t SenderLog::bytes_kept() const {
-  return std::accumulate(phases_.begin(), phases_.end(), std::size_t{0},
-                         [](std::size_t sum, const OfPhase& one) { return sum + one.memory.used(); });
+  return sum_over_phases([](const OfPhase& one) { return one.memory.used(); });
 }
 
 std::size_t SenderLog::retained_bytes() const {
-  return std::accumulate(phases_.begin(), phases_.end(), std::size_t{0},
-                         [](std::size_t sum, const OfPhase& one) { return sum + one.retained.bytes(); });
+  return sum_over_phases([](const OfPhase& one) { return one.retained.bytes(); });
 }
 
 bool SenderLog::has_forgotten() const {

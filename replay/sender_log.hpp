@@ -221,6 +221,8 @@ class SenderLog final : public MessageLog {
   const OfPhase& now() const { return phases_[phase_]; }
   static std::size_t bytes_of(const OfPhase& phase) { return phase.memory.used() + phase.forgotten; }
   void need_phase(Phase phase);
+  template <class BytesIn>
+  std::size_t sum_over_phases(BytesIn bytes_in) const;
   std::uint64_t balance_of_phases(Phase end) const;
   void count_held() { held_ = bytes_kept() + retained_bytes(); }
   bool is_mate(int peer) const {

@@ -87,8 +87,7 @@ void CommitWaves::wait_for_partners() {
   }
 }
 
-double lost_to_commits(const CommittingJob& job) {
-  constexpr int intervals = 24;
+double lost_to_commits(const CommittingJob& job, int intervals) {
   CommitWaves waves(job);
   for (int interval = 0; interval < intervals; ++interval) waves.run_interval();
   const double uncounted = waves.delay();

@@ -62,8 +62,8 @@ class CommitWaves {
   std::vector<double> earlier_delays_;  // at the end of the previous step
 };
 
-/// Returns the time that commits add to an interval, in commits of a rank alone: the mean of 24 intervals, after 24
-/// that are not counted.
-double lost_to_commits(const CommittingJob& job);
+/// Returns the time that commits add to an interval, in commits of a rank alone: the mean of so many intervals, after
+/// as many that are not counted.
+double lost_to_commits(const CommittingJob& job, int intervals = 24);
 
 }  // namespace mend::bench

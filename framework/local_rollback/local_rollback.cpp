@@ -421,20 +421,11 @@ LocalRollback::AtCommit LocalRollback::at_commit() const {
 
 void LocalRollback::complete_pending() {
   through_failures([this] {
-    StoreEngine& store = engine_.store();
-    const Version before = store.version();
-    const auto note = [&] {
-      if (store.version() != before) published(store.version());
-    };
-    try {
-      store.complete_pending();
-    } catch (const ProcessFailure&) {
-      note();
-      throw;
-    }
-    note();
+    publishing([this] { engine_.store().complete_pending(); }, [this](Version version) { published(version); });
   });
 }
+
+Version LocalRollback::stored_version() const { return engine_.store().version(); }
 
 void LocalRollback::begun_commit() {
   messages_.settle();

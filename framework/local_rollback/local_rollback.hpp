@@ -91,6 +91,22 @@ class LocalRollback final : public LoggedCalls {
   /// Returns true if `is_due`, or if a rank's log is nearly full. Collective: the result is the same on all ranks, and
   /// again on a rank that rolls back.
   bool commit_due(bool is_due);
+  /// Runs `work`, in which the store may publish a version, and then calls `note` if it has, also when `work` meets a
+  /// failure after that: the version exists on all ranks. Collective if `work` is.
+  template <class Work, class Note>
+  void publishing(Work work, Note note) {
+    const Version before = stored_version();
+    const auto note_if_published = [&] {
+      if (stored_version() != before) note(stored_version());
+    };
+    try {
+      work();
+    } catch (const ProcessFailure&) {
+      note_if_published();
+      throw;
+    }
+    note_if_published();
+  }
   /// Publishes the commit that is under way, if there is one, together with all ranks. Continues after failures, which
   /// void the commit. Collective if a commit is under way.
   void complete_pending();
@@ -168,6 +184,7 @@ class LocalRollback final : public LoggedCalls {
   bool sends_history() const;
   std::vector<std::uint64_t> histories() const;
   AtCommit at_commit() const;
+  Version stored_version() const;
   void begin_phase();
   void plan_commit_again();
   void exchange_histories();

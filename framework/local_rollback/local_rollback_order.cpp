@@ -64,8 +64,8 @@ void LocalRollback::exchange_histories() {
     if (goes_back(to)) exchange_words(comm, to, MPI_PROC_NULL, tag_of_exchange, histories());
     if (!goes_back(self)) continue;
     const std::vector<std::uint64_t> words = exchange_words(comm, MPI_PROC_NULL, from, tag_of_exchange, {});
-    std::size_t at = 1;
     if (words.at(0) == 0) continue;
+    std::size_t at = 1;
     std::vector<replay::History>& histories = histories_[from];
     for (Phase phase = 0; phase < words.at(0); ++phase) histories.push_back(replay::history_from(words, at));
   }

@@ -50,13 +50,7 @@ Version LocalRollbackStore::commit() {
   return rollback_.through_failures([&] {
     if (store.version() != before) return store.version();
     rollback_.require_nothing_under_way("commit()");
-    try {
-      store.commit();
-    } catch (const ProcessFailure&) {
-      if (store.version() != before) rollback_.committed(store.version());
-      throw;
-    }
-    rollback_.committed(store.version());
+    rollback_.publishing([&] { store.commit(); }, [this](Version version) { rollback_.committed(version); });
     return store.version();
   });
 }

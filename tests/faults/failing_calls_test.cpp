@@ -377,13 +377,19 @@ TEST(AFailingCall, for_the_control_network_at_the_start_costs_that_process_alone
   }
 }
 
+/// The names of a function, one of which is in a stack: it may be inlined into the next.
+using Names = std::vector<std::string>;
+
 /// Lets an allocation of process 2 fail in the functions `wanted` in `phase`.
-void expect_to_cost_that_process_alone(const std::string& phase, const std::vector<std::string>& wanted) {
+void expect_to_cost_that_process_alone(const std::string& phase, const std::vector<Names>& wanted) {
   std::vector<Call> calls = run(in_cpp, 2, Kind::memory, std::nullopt).listed;
   std::erase_if(calls, [&](const Call& call) { return call.phase != phase || call.nth != 1; });
   const std::vector<std::string> places = places_of(in_cpp, calls);
-  for (const std::string& place : wanted) {
-    const auto at = std::ranges::find_if(places, [&](const std::string& one) { return one.find(place) != one.npos; });
+  for (const Names& names : wanted) {
+    const std::string& place = names.front();
+    const auto at = std::ranges::find_if(places, [&](const std::string& one) {
+      return std::ranges::any_of(names, [&](const std::string& name) { return one.starts_with(name); });
+    });
     if (at == places.end()) {
       ADD_FAILURE() << "no memory is asked for in " << place;
       continue;
@@ -397,7 +403,8 @@ void expect_to_cost_that_process_alone(const std::string& phase, const std::vect
 
 /// The others wait in a commit for messages of this process: it ends, and they recover.
 TEST(AFailingAllocation, between_the_votes_of_a_commit_costs_that_process_alone) {
-  expect_to_cost_that_process_alone("commit", {"mend::encode", "publish_commit"});
+  expect_to_cost_that_process_alone("commit",
+                                    {{"mend::encode"}, {"mend::MemberGroup::publish_commit", "mend::publish_commit"}});
 }
 
 /// Lets an allocation of `process` fail at each place in phase `end`: the rest of its work is not done, and mend

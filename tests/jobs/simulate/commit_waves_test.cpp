@@ -11,7 +11,6 @@ namespace {
 
 using mend::bench::CommitOrder;
 using mend::bench::CommittingJob;
-using mend::bench::CommitWaves;
 using mend::bench::Exchange;
 using mend::bench::lost_to_commits;
 
@@ -25,14 +24,7 @@ CommittingJob committing(std::uint32_t ranks, std::uint32_t clusters, std::uint3
 }
 
 /// The mean of so many intervals that each number of intervals up to 8 after which the delays recur divides it.
-double exactly_lost(const CommittingJob& job) {
-  constexpr int intervals = 840;
-  CommitWaves waves(job);
-  for (int i = 0; i < intervals; ++i) waves.run_interval();
-  const double uncounted = waves.delay();
-  for (int i = 0; i < intervals; ++i) waves.run_interval();
-  return (waves.delay() - uncounted) / intervals;
-}
+double exactly_lost(const CommittingJob& job) { return lost_to_commits(job, 840); }
 
 TEST(CommitWaves, ranks_that_need_no_messages_lose_their_own_commit_alone) {
   for (const CommitOrder order : {together, in_order, interleaved})
