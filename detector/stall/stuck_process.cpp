@@ -17,6 +17,8 @@ bool is_parked(const Whereabouts& where) { return where.place == Place::spare &&
 
 bool is_in_body(const Whereabouts& where) { return where.place == Place::none || where.place == Place::interrupted; }
 
+bool recovers(const Member& one) { return one.where->place == Place::recovery; }
+
 bool is_behind(const Member& one, const Member& other) {
   if (one.where->turn != other.where->turn) return one.where->turn < other.where->turn;
   if (one.where->is_idle != other.where->is_idle) return one.where->is_idle;
@@ -52,7 +54,7 @@ std::optional<ProcessId> find_stuck(const Answers& answers, std::chrono::millise
   const bool together =
       !is_in_body(*last.where) && all_others([&](const Member& one) { return one.where->place == last.where->place; });
   const bool left_behind =
-      held.size() > 1 && all_others([](const Member& one) { return one.where->place == Place::recovery; });
+      !recovers(last) && std::ranges::any_of(held, recovers);  // the recovery has ended all calls but this
   return together || left_behind ? std::optional(last.process) : std::nullopt;
 }
 

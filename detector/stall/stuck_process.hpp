@@ -7,7 +7,9 @@
 // wait for that one. If all are held, the one that is behind the others (the lowest turn,
 // base/telemetry/library_wait.hpp) is stuck
 //   - in an agreement: all others have come to it, or have its result;
-//   - in another call, if all others are in the same call of mend, or all others have come to the recovery;
+//   - in another call, if all others are in the same call of mend;
+//   - in a call of mend or of the program, if another process has come to the recovery: calls that a failure interrupts
+//     end;
 //   - as a spare that was called and did not come.
 // If ranks wait for each other in calls that do not belong together, that is a mistake of the program, and no process
 // is stuck. If several processes are equally far behind, one whose library does not poll for messages is chosen,

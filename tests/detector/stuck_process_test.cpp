@@ -75,6 +75,14 @@ TEST(AStuckProcess, is_one_that_does_not_come_out_of_a_call_though_all_others_re
   EXPECT_THAT(stuck_of({in_mpi_call_of_program({body, 8})}), Eq(std::nullopt)) << "there is nobody who recovers";
 }
 
+TEST(AStuckProcess, is_one_of_several_that_do_not_come_out_of_calls_though_another_recovers) {
+  const auto recovers = held(Place::recovery, {recovery, 1});
+  const auto in_call = in_mpi_call_of_program({body, 8});
+  EXPECT_THAT(stuck_of({in_call, recovers, in_call, in_call}), Optional(ProcessId{3}));
+  EXPECT_THAT(stuck_of({in_call, held(Place::commit, {body, 7}), recovers}), Optional(ProcessId{1}));
+  EXPECT_THAT(stuck_of({in_call, in_mpi_call_of_program({body, 8}, 14s), recovers}), Eq(std::nullopt));
+}
+
 TEST(AStuckProcess, is_a_spare_that_was_called_and_sleeps) {
   const auto waits = held(Place::recovery, {recovery, 1});
   EXPECT_THAT(stuck_of({waits, parked({body, 0}), waits}), Optional(ProcessId{1}));

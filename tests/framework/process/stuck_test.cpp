@@ -44,6 +44,15 @@ TEST(AProcessThatTheLibraryForgets, in_a_collective_call_of_a_restore_is_replace
   EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck in restore\\(\\): nothing has moved for "));
 }
 
+TEST(AProcessThatTheLibraryForgets, in_a_call_of_the_program_is_replaced_and_so_is_a_second_one) {
+  const auto end = play_with_limit("barrier", 3, {"--mend-redundancy", "replicas:3"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), testing::Each(HasSubstr(": total 96 after 6 steps")));
+  EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck .*: nothing has moved for "));
+  EXPECT_THAT(end.errors, ContainsRegex("rank 2 \\(process 2\\) is stuck .*: nothing has moved for "));
+}
+
 TEST(AProcessThatTheLibraryForgets, in_a_recovery_of_local_rollback_is_replaced) {
   const auto end = play_with_limit("sendrecv", 2, {"--mend-rollback", "local"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -49,6 +49,12 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   return library(count, requests, statuses);
 }
 
+int PMPI_Barrier(MPI_Comm comm) {
+  forget_in("barrier");
+  static auto* const library = of_library(&PMPI_Barrier, "PMPI_Barrier");
+  return library(comm);
+}
+
 int PMPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   forget_in("allreduce");
   static auto* const library = of_library(&PMPI_Allreduce, "PMPI_Allreduce");

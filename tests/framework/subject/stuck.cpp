@@ -1,8 +1,9 @@
 // A program whose MPI library forgets a process (forgetful_library.cpp):
-//     PROGRAM CALL      CALL: shrink, agree (with --mend-agreement mpi), waitall, allreduce, sendrecv (with
+//     PROGRAM CALL      CALL: shrink, agree (with --mend-agreement mpi), waitall, allreduce, barrier, sendrecv (with
 //                       --mend-rollback local)
 // The processes count; rank 1 dies after the first steps, and then process 3 is forgotten. With "waitall", nobody dies;
-// with "allreduce" it is forgotten in the restore after that.
+// with "allreduce" it is forgotten in the restore after that; with "barrier" processes 2 and 3 are, in a call of the
+// program.
 
 #include "framework/mend.hpp"
 #include "tests/framework/subject/forgetful_library.hpp"
@@ -29,9 +30,13 @@ int main(int argc, char** argv) {
     session.store().restore();
     while (step < steps) {
       const bool is_time = step == last_before && session.epoch() == mend::Epoch{0};
-      if (is_time && !forgets_in_restore && session.rank() == mend::Rank{3}) forget_this_process_in(call.c_str());
+      const int first_forgotten = call == "barrier" ? 2 : 3;
+      if (is_time && !forgets_in_restore && session.rank().value >= first_forgotten)
+        forget_this_process_in(call.c_str());
+      const bool dies = is_time && call != "waitall" && session.rank() == mend::Rank{1};
+      if (dies && call == "barrier") std::raise(SIGKILL);
       if (step == last_before) MPI_Barrier(session.comm());  // also of ranks that go back: send-deterministic
-      if (is_time && call != "waitall" && session.rank() == mend::Rank{1}) std::raise(SIGKILL);
+      if (dies) std::raise(SIGKILL);
       long sum = 0;
       const long mine = step + session.rank().value;
       MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
