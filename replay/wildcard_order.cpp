@@ -6,8 +6,9 @@
 namespace mend::replay {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): its histories are moved
-WildcardOrder::WildcardOrder(int self, std::map<int, History> others, const Counts& sent, const Counts& received)
-    : self_(self) {
+WildcardOrder::WildcardOrder(int self, std::map<int, History> others, const Counts& sent, const Counts& received,
+                             std::set<int> ended)
+    : self_(self), ended_(std::move(ended)) {
   for (auto& [rank, history] : others) {
     if (rank == self) continue;
     list_messages(rank, history, received);
@@ -142,7 +143,7 @@ WildcardOrder::Answer WildcardOrder::find(const Pattern& pattern, Message** foun
     *found = &message;
     return {Match::logged, {pattern.source, message.tag}};
   }
-  return {Match::beyond};
+  return {ended_.contains(pattern.source) ? Match::waits : Match::beyond};
 }
 
 WildcardOrder::Answer WildcardOrder::look(const Pattern& pattern) {

@@ -16,7 +16,8 @@
 //
 // Receives are matched as in MPI: a message goes to the first posted receive that fits it. A receive that names its
 // source takes the next logged message from that source at once, because a rank sends the same messages in every valid
-// run. If an earlier receive that waits could take the message, the receive waits.
+// run. If an earlier receive that waits could take the message, the receive waits. It also waits if there is no logged
+// message for it and its source has ended the phase: a message that comes belongs to the next phase.
 //
 // If a second rank rolls back at the same time, the histories of the others contain nothing about it. Then no order is
 // known to be correct. No order is known to be correct either if a receive from any source finds no message that has
@@ -35,6 +36,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -59,7 +61,7 @@ class WildcardOrder {
   enum class Match : std::uint8_t {
     logged,  ///< the receive takes the message with this envelope
     beyond,  ///< no logged message is for it: it takes a message that is sent from now on
-    waits,   ///< no message for it has arrived
+    waits,   ///< no message for it has arrived, or none comes in this phase
   };
   struct Answer {
     Match match = Match::waits;
@@ -69,8 +71,10 @@ class WildcardOrder {
   using Counts = std::map<Channel, std::uint64_t>;
 
   /// `self`: this rank, which rolls back alone. `others`: the histories of all other ranks in the phase. `sent`,
-  /// `received`: the messages that this rank has sent and received again so far.
-  WildcardOrder(int self, std::map<int, History> others, const Counts& sent, const Counts& received);
+  /// `received`: the messages that this rank has sent and received again so far. `ended`: the other ranks that are in a
+  /// later phase.
+  WildcardOrder(int self, std::map<int, History> others, const Counts& sent, const Counts& received,
+                std::set<int> ended = {});
 
   /// Records that this rank has sent the next message of `channel` again.
   void sent(const Channel& channel);
@@ -116,6 +120,7 @@ class WildcardOrder {
   void arrive(int source, std::size_t place);
 
   int self_;
+  std::set<int> ended_;
   std::map<int, Walker> walkers_;
   std::map<Way, std::uint64_t> sent_;
   std::map<Way, int> waiting_;                      // the rank that waits for the next message of a way: its receiver

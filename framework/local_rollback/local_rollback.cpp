@@ -453,7 +453,30 @@ void LocalRollback::begin_phase() {
   sender_log_.begin_phase();
 }
 
+int LocalRollback::tag_of(OwnTag message) {
+  const int* highest = nullptr;
+  int is_there = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &is_there);
+  return *highest - static_cast<int>(message);
+}
+
+/// Waits until all ranks that had not begun the commit come to it, as they would if it were made. Otherwise one of them
+/// might poll, before it, and find a message that another has sent after it.
+void LocalRollback::meet_those_behind() {
+  const Inside inside(inside_);
+  const auto if_behind = [this](int rank) {
+    return others_[static_cast<std::size_t>(rank)].phase <= sender_log_.phase() ? rank : MPI_PROC_NULL;
+  };
+  for (int distance = 1; distance < ranks_; ++distance) {
+    const int to = if_behind((session_.rank + distance) % ranks_);
+    const int from = if_behind((session_.rank - distance + ranks_) % ranks_);
+    if (to != MPI_PROC_NULL || from != MPI_PROC_NULL)
+      exchange_words(session_.comm(Traffic::collectives), to, from, tag_of(OwnTag::passing), {});
+  }
+}
+
 void LocalRollback::pass_commit() {
+  meet_those_behind();
   agreed_number_ = numbers_known_.at(numbers_at_begun_.size());
   begin_phase();
   if (messages_.replays()) {

@@ -159,6 +159,10 @@ class LocalRollback final : public LoggedCalls {
 
  private:
   static constexpr int tag_of_exchange = 0;  // on the communicator of messages, before the application uses it
+  /// Tags on the session's communicator of collectives, counted from the highest, which calls of the program hardly
+  /// use.
+  enum class OwnTag { acknowledgement, passing };
+  static int tag_of(OwnTag message);
 
   using Standing = PeerState::Standing;
 
@@ -186,6 +190,7 @@ class LocalRollback final : public LoggedCalls {
   AtCommit at_commit() const;
   Version stored_version() const;
   void begin_phase();
+  void meet_those_behind();
   void plan_commit_again();
   void exchange_histories();
   void begin_replay();

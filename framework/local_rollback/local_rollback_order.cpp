@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,9 +80,12 @@ void LocalRollback::begin_replay() {
   std::optional<replay::WildcardOrder> order;
   if (static_cast<int>(histories_.size()) == ranks_ - 1) {
     std::map<int, replay::History> others;
-    for (const auto& [rank, histories] : histories_)
+    std::set<int> ended;
+    for (const auto& [rank, histories] : histories_) {
       others[rank] = phase < histories.size() ? histories[phase] : replay::History{};
-    order.emplace(session_.rank, others, sender_log_.sent(phase), sender_log_.received(phase));
+      if (phase + 1 < histories.size()) ended.insert(rank);
+    }
+    order.emplace(session_.rank, others, sender_log_.sent(phase), sender_log_.received(phase), std::move(ended));
   }
   messages_.begin_replay(std::move(order), is_alone);
 }

@@ -84,6 +84,19 @@ TEST(WildcardOrder, gives_a_receive_that_names_its_source_the_next_message_at_on
   EXPECT_THAT(sources_taken(order, 3), ElementsAre(1));
 }
 
+TEST(WildcardOrder, has_a_receive_wait_whose_source_sends_no_more_in_the_phase) {
+  WildcardOrder order(0, histories_of_the_picture(), {}, {}, {1});
+  EXPECT_EQ(order.look({1, 0, 7}).envelope, (Envelope{1, 7}));
+  EXPECT_EQ(order.look({1, 0, 8}).match, Match::waits);
+  EXPECT_EQ(order.look({2, 0, 9}).match, Match::beyond);
+  EXPECT_EQ(order.post(0, {1, 0, 7}).match, Match::logged);
+  EXPECT_EQ(order.post(1, {1, 0, 7}).match, Match::waits);
+  EXPECT_EQ(order.post(2, {1, 0, any}).match, Match::waits) << "the receive before it could take the message";
+  order.drop(1);
+  order.drop(2);
+  EXPECT_EQ(order.post(3, {0, 0, 7}).match, Match::beyond) << "this rank itself is in the phase";
+}
+
 TEST(WildcardOrder, knows_what_a_rank_sends_to_itself) {
   WildcardOrder order(0, {}, {{{0, 0, 3}, 2}}, {{{0, 0, 3}, 1}});
   EXPECT_EQ(order.post(0, {any, 0, any}).envelope, (Envelope{0, 3}));

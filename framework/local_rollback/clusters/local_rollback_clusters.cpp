@@ -19,8 +19,6 @@
 namespace mend {
 namespace {
 
-constexpr int acknowledgement_tag = 1;  // of the session's communicator of collectives, on which they have tag 0
-
 /// The number of bytes of kept copies from which this rank looks for acknowledgements.
 constexpr std::size_t least_looked_for = std::size_t{512} << 10U;
 
@@ -108,10 +106,11 @@ void LocalRollback::take_mates() {
 void LocalRollback::exchange_acknowledgements() {
   const ErrorsReturned quiet;  // a failure is handled elsewhere
   const MPI_Comm comm = session_.comm(Traffic::collectives);
+  const int tag = tag_of(OwnTag::acknowledgement);
   for (replay::SenderLog::Acknowledgement& due : sender_log_.take_acknowledgements()) {
     Sent& sent = acknowledgements_.emplace_back(Sent{MPI_REQUEST_NULL, std::move(due.words)});
-    library::begin_send(sent.words.data(), static_cast<int>(sent.words.size()), MPI_UINT64_T, due.to,
-                        acknowledgement_tag, comm, &sent.request);
+    library::begin_send(sent.words.data(), static_cast<int>(sent.words.size()), MPI_UINT64_T, due.to, tag, comm,
+                        &sent.request);
   }
   std::erase_if(acknowledgements_, [](Sent& sent) {
     int has_ended = 0;
@@ -123,12 +122,11 @@ void LocalRollback::exchange_acknowledgements() {
   for (;;) {
     int flag = 0;
     MPI_Status status;
-    if (PMPI_Iprobe(MPI_ANY_SOURCE, acknowledgement_tag, comm, &flag, &status) != MPI_SUCCESS || flag == 0) break;
+    if (PMPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status) != MPI_SUCCESS || flag == 0) break;
     int count = 0;
     PMPI_Get_count(&status, MPI_UINT64_T, &count);
     std::vector<std::uint64_t> words(static_cast<std::size_t>(count));
-    if (PMPI_Recv(words.data(), count, MPI_UINT64_T, status.MPI_SOURCE, acknowledgement_tag, comm, MPI_STATUS_IGNORE) !=
-        MPI_SUCCESS)
+    if (PMPI_Recv(words.data(), count, MPI_UINT64_T, status.MPI_SOURCE, tag, comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
       break;
     sender_log_.acknowledged(status.MPI_SOURCE, words);
     has_come = true;

@@ -222,8 +222,8 @@ int LoggedMessages::probe(const VirtualComm& virtual_comm, int from, int tag, in
     const MPI_Comm comm = virtual_comm.comm(Traffic::messages);
     const bool waits = flag == nullptr;
     Choice choice{from, tag};
-    if (replay_ && from == MPI_ANY_SOURCE) {
-      choice = look(virtual_comm, tag);
+    if (replay_ && is_source(virtual_comm, from)) {
+      choice = look(virtual_comm, from, tag);
       if (choice.waits && waits) give_up_order();
       if (choice.waits) {
         poll_in_vain();
@@ -231,8 +231,7 @@ int LoggedMessages::probe(const VirtualComm& virtual_comm, int from, int tag, in
         return MPI_SUCCESS;
       }
     }
-    // The chosen message has been sent, and will arrive.
-    const bool comes = waits || (from == MPI_ANY_SOURCE && choice.from != from);
+    const bool comes = waits || choice.is_logged;
     const int code = quietly([&] {
       return comes ? PMPI_Probe(choice.from, choice.tag, comm, status)
                    : PMPI_Iprobe(choice.from, choice.tag, comm, flag, status);
@@ -432,20 +431,27 @@ void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const
 
 // --- the order in a rank that rolls back -----------------------------------------------------------------------
 
-LoggedMessages::Choice LoggedMessages::choose(const VirtualComm& virtual_comm, int from, int tag,
-                                              std::uint64_t number) {
+/// `ask` asks the order about a pattern.
+template <class Ask>
+LoggedMessages::Choice LoggedMessages::choice_of(const VirtualComm& virtual_comm, int from, int tag, Ask ask) {
   if (!replay_->order) {
     if (from == MPI_ANY_SOURCE) give_up_order();
     return {from, tag};
   }
-  const replay::WildcardOrder::Answer answer = replay_->order->post(number, pattern_of(virtual_comm, from, tag));
+  const replay::WildcardOrder::Answer answer = ask(pattern_of(virtual_comm, from, tag));
   switch (answer.match) {
     case replay::WildcardOrder::Match::logged:
-      return {virtual_comm.rank_of(answer.envelope.source), answer.envelope.tag};
+      return {.from = virtual_comm.rank_of(answer.envelope.source), .tag = answer.envelope.tag, .is_logged = true};
     case replay::WildcardOrder::Match::beyond: return {from, tag};
     case replay::WildcardOrder::Match::waits: break;
   }
-  return {from, tag, true};
+  return {.from = from, .tag = tag, .waits = true};
+}
+
+/// Chooses the message of a receive.
+LoggedMessages::Choice LoggedMessages::choose(const VirtualComm& virtual_comm, int from, int tag,
+                                              std::uint64_t number) {
+  return choice_of(virtual_comm, from, tag, [&](const auto& pattern) { return replay_->order->post(number, pattern); });
 }
 
 /// Chooses the message of a blocking receive.
@@ -455,12 +461,9 @@ LoggedMessages::Choice LoggedMessages::choose_now(const VirtualComm& virtual_com
   return choice;
 }
 
-/// Chooses the message of a probe of any source.
-LoggedMessages::Choice LoggedMessages::look(const VirtualComm& virtual_comm, int tag) {
-  if (!replay_->order) give_up_order();
-  const auto answer = replay_->order->look(pattern_of(virtual_comm, MPI_ANY_SOURCE, tag));
-  if (answer.match != replay::WildcardOrder::Match::logged) return {MPI_ANY_SOURCE, tag, true};
-  return {virtual_comm.rank_of(answer.envelope.source), answer.envelope.tag};
+/// Chooses the message of a probe.
+LoggedMessages::Choice LoggedMessages::look(const VirtualComm& virtual_comm, int from, int tag) {
+  return choice_of(virtual_comm, from, tag, [&](const auto& pattern) { return replay_->order->look(pattern); });
 }
 
 void LoggedMessages::after_sending(const replay::Channel& channel) {
@@ -499,7 +502,9 @@ void LoggedMessages::end_replay() {
 
 void LoggedMessages::give_up_order() {
   any_source_->give_up(
-      "it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right");
+      receives_from_any_
+          ? "it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right"
+          : "it waits for a message that its source has sent only after the next commit");
   throw ProcessFailure("all ranks go back to the last commit");
 }
 

@@ -238,6 +238,7 @@ class LoggedMessages {
     int from;
     int tag;
     bool waits = false;
+    bool is_logged = false;  ///< the message has been sent, and will arrive
   };
 
   static int fill_status(void* receive, MPI_Status* status);
@@ -260,9 +261,11 @@ class LoggedMessages {
   int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm, Operation& operation);
   int post(Receive& receive);
   int post_chosen(Receive& receive);
+  template <class Ask>
+  Choice choice_of(const VirtualComm& virtual_comm, int from, int tag, Ask ask);
   Choice choose(const VirtualComm& virtual_comm, int from, int tag, std::uint64_t number);
   Choice choose_now(const VirtualComm& virtual_comm, int from, int tag);
-  Choice look(const VirtualComm& virtual_comm, int tag);
+  Choice look(const VirtualComm& virtual_comm, int from, int tag);
   void after_sending(const replay::Channel& channel);
   void post_matched();
   [[noreturn]] void give_up_order();

@@ -404,9 +404,9 @@ Scenarios local_rollback_scenarios() {
       say(session, "was not refused");
     };
   };
-  // Values are taken as they come, until an end mark that is sent before each commit. Their sum, in parts, does not
-  // depend on when they come.
-  all["polls_for_what_comes"] = [](mend::Session& session) {
+  // Values are taken as they come, until an end mark that is sent before each commit. Ranks 1 to `last_to_die` die
+  // after a commit has begun.
+  const auto poll_for_what_comes = [](mend::Session& session, int last_to_die) {
     constexpr int value_tag = 0;
     constexpr int end_tag = 1;
     int step = 0;
@@ -432,10 +432,11 @@ Scenarios local_rollback_scenarios() {
       MPI_Send(&mark, 1, MPI_DOUBLE, right, end_tag, comm);
       while (!has_ended) has_ended = take();
       has_ended = false;
-      result = result / 2 + std::exchange(part, 0);
+      result += std::exchange(part, 0);
     };
     while (step < 15) {
-      if (session.rank() == mend::Rank{1} && step == 12 && session.predecessors() == 0) die();
+      const int rank = session.rank().value;
+      if (rank >= 1 && rank <= last_to_die && step == 12 && session.predecessors() == 0) die();
       const double value = 100 * session.rank().value + step;
       double largest = 0;
       MPI_Send(&value, 1, MPI_DOUBLE, right, value_tag, comm);
@@ -451,6 +452,10 @@ Scenarios local_rollback_scenarios() {
     end_part();
     say(session, fmt::format("result {:a}", result));
   };
+  for (const int last_to_die : {0, 1, 2})
+    all[fmt::format("polls_for_what_comes:{}", last_to_die)] = [=](mend::Session& session) {
+      poll_for_what_comes(session, last_to_die);
+    };
   all["reduces_as_the_library"] = in_body([](mend::Session& session) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(2, MPI_UNSIGNED_LONG, &type);
