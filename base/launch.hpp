@@ -46,6 +46,11 @@ inline constexpr const char* restart_variable = "MEND_RESTART";
 /// Returns true if the job must continue from disk and not start from the beginning (mend run --restart).
 bool must_continue();
 
+/// Lists of components of Open MPI that mend leaves out unless the user chooses others (docs/open-mpi.md): transports
+/// that were not tried with failures, or are not reliable, and collective calls that do not survive them.
+inline constexpr const char* transports_by_default = "^ofi,uct,usnic,smcuda,portals4";
+inline constexpr const char* collectives_by_default = "^han,hcoll,portals4,cuda,accelerator";
+
 /// Returns the host name of the machine. Local.
 std::string machine();
 

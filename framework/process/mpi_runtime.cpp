@@ -24,8 +24,8 @@ void set_library_defaults() {
   ::setenv("OMPI_MCA_mpi_event_tick_rate", "100", 0);
   // On a machine with a fast network, the library may choose components by itself that do not survive failures.
   ::setenv("OMPI_MCA_pml", "ob1", 0);
-  ::setenv("OMPI_MCA_btl", "^ofi,usnic,smcuda,portals4", 0);
-  ::setenv("OMPI_MCA_coll", "^han,hcoll,portals4,cuda", 0);
+  ::setenv("OMPI_MCA_btl", launch::transports_by_default, 0);
+  ::setenv("OMPI_MCA_coll", launch::collectives_by_default, 0);
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
   ::setenv("OMPI_MCA_coll_tuned_allgatherv_algorithm", "2", 0);
   ::setenv("OMPI_MCA_btl_sm_free_list_max", "-1", 0);

@@ -1,6 +1,7 @@
 #include "jobs/network/network_choice.hpp"
 
 #include "base/error.hpp"
+#include "base/launch.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,14 +15,23 @@ namespace mend::jobs {
 namespace {
 
 constexpr std::string_view of_environment = "OMPI_MCA_";
-constexpr std::string_view left_out_collectives = "^han,hcoll,portals4,cuda";
-constexpr std::string_view untested_transports = "^ofi,usnic,smcuda,portals4";
+
+constexpr std::array<std::pair<std::string_view, Transport>, 4> transports{
+    {{"auto", Transport::automatic}, {"tcp", Transport::tcp}, {"ofi", Transport::ofi}, {"uct", Transport::uct}}};
 
 std::optional<Transport> transport_named(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, Transport>, 4> all{
-      {{"auto", Transport::automatic}, {"tcp", Transport::tcp}, {"ofi", Transport::ofi}, {"uct", Transport::uct}}};
-  const auto* const found = std::ranges::find(all, name, &std::pair<std::string_view, Transport>::first);
-  return found == all.end() ? std::nullopt : std::optional(found->second);
+  const auto* const found = std::ranges::find(transports, name, &std::pair<std::string_view, Transport>::first);
+  return found == transports.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string_view name_of(Transport transport) {
+  return std::ranges::find(transports, transport, &std::pair<std::string_view, Transport>::second)->first;
+}
+
+/// Returns true for an option of mpirun that is followed by the name and the value of a setting.
+bool is_option_for_library(std::string_view option) {
+  constexpr std::array<std::string_view, 5> all{"--mca", "-mca", "--omca", "--gmca", "--gomca"};
+  return std::ranges::find(all, option) != all.end();
 }
 
 std::vector<std::string> parts_of(std::string_view list) {
@@ -46,6 +56,12 @@ std::vector<std::string> chosen_of(const std::set<std::string>& kind, const std:
   return chosen;
 }
 
+/// Returns true if the list chooses this component by its name.
+bool names(const std::string& list, const std::string& component) {
+  const std::vector<std::string> named = parts_of(list);
+  return !list.starts_with('^') && std::ranges::find(named, component) != named.end();
+}
+
 }  // namespace
 
 NetworkChoice read_network(std::string_view text) {
@@ -65,25 +81,14 @@ NetworkChoice read_network(std::string_view text) {
     named = part;
     choice.transport = *transport;
   }
-  choice.interfaces = fmt::format("{}", fmt::join(interfaces, ","));
+  choice.interfaces = choice.for_mend = fmt::format("{}", fmt::join(interfaces, ","));
   return choice;
 }
 
-Settings settings_for(Transport transport) {
-  Settings settings{{"pml", "ob1"}, {"coll", std::string(left_out_collectives)}};
-  switch (transport) {
-    case Transport::automatic: settings.emplace_back("btl", untested_transports); break;
-    case Transport::tcp: settings.emplace_back("btl", "self,sm,tcp"); break;
-    case Transport::ofi:
-      settings.emplace_back("btl", "self,sm,ofi");
-      settings.emplace_back("btl_ofi_mode", "2");  // by default it cannot send messages, and the first one crashes
-      // It refuses messages while it connects, and MPIX_Comm_agree loses a refused message. So all processes connect in
-      // MPI_Init.
-      settings.emplace_back("mpi_preconnect_mpi", "1");
-      break;
-    case Transport::uct: settings.emplace_back("btl", "self,sm,uct"); break;
-  }
-  return settings;
+std::optional<std::string> value_of(const Settings& settings, std::string_view name) {
+  const auto last =
+      std::find_if(settings.rbegin(), settings.rend(), [&](const auto& one) { return one.first == name; });
+  return last == settings.rend() ? std::nullopt : std::optional(last->second);
 }
 
 std::string component_of(Transport transport) {
@@ -91,22 +96,47 @@ std::string component_of(Transport transport) {
   return transport == Transport::uct ? "uct" : "";
 }
 
-Settings settings_of_user(const std::map<std::string, std::string>& environment,
+Settings settings_of_user(const NetworkChoice& choice, const std::map<std::string, std::string>& environment,
                           const std::vector<std::string>& mpirun_options) {
   Settings settings;
-  for (const auto& [name, value] : environment) {
-    if (name.starts_with(of_environment)) settings.emplace_back(name.substr(of_environment.size()), value);
-  }
   for (std::size_t i = 0; i + 2 < mpirun_options.size(); ++i) {
-    const std::string& option = mpirun_options[i];
-    if (option == "--mca" || option == "-mca" || option == "--omca")
-      settings.emplace_back(mpirun_options[i + 1], mpirun_options[i + 2]);
+    if (is_option_for_library(mpirun_options[i])) settings.emplace_back(mpirun_options[i + 1], mpirun_options[i + 2]);
+  }
+  for (const auto& [variable, value] : environment) {
+    if (!variable.starts_with(of_environment)) continue;
+    const std::string name = variable.substr(of_environment.size());
+    const bool is_overridden = (name == "btl" && choice.transport != Transport::automatic) ||
+                               (name == "btl_tcp_if_include" && !choice.interfaces.empty());
+    if (!is_overridden && !value_of(settings, name)) settings.emplace_back(name, value);
   }
   return settings;
 }
 
-Objections objections_to(const Settings& user) {
+Settings settings_for(const NetworkChoice& choice, const Settings& user) {
+  Settings settings{{"pml", "ob1"}, {"coll", launch::collectives_by_default}};
+  switch (choice.transport) {
+    case Transport::automatic: settings.emplace_back("btl", launch::transports_by_default); break;
+    case Transport::tcp: settings.emplace_back("btl", "self,sm,tcp"); break;
+    case Transport::ofi: settings.emplace_back("btl", "self,sm,ofi"); break;
+    case Transport::uct: settings.emplace_back("btl", "self,sm,uct"); break;
+  }
+  if (choice.transport == Transport::ofi || names(value_of(user, "btl").value_or(""), "ofi")) {
+    settings.emplace_back("btl_ofi_mode", "2");  // by default it cannot send messages, and the first one crashes
+    // It refuses messages while it connects, and without mend's correction MPIX_Comm_agree loses a refused message. So
+    // all processes connect in MPI_Init.
+    settings.emplace_back("mpi_preconnect_mpi", "1");
+  }
+  if (!choice.for_mpi.empty()) settings.emplace_back("btl_tcp_if_include", choice.for_mpi);
+  std::erase_if(settings, [&](const auto& one) { return value_of(user, one.first).has_value(); });
+  return settings;
+}
+
+Objections objections_to(const NetworkChoice& choice, const Settings& user) {
   Objections objections;
+  const auto contradicts = [&](std::string_view what, const std::string& name, const std::string& value) {
+    objections.refusal = fmt::format("--network {} contradicts {} {}, which is set for Open MPI: leave one of them out",
+                                     what, name, value);
+  };
   for (const auto& [name, value] : user) {
     if (name == "pml" && value != "ob1") {
       objections.refusal = fmt::format(
@@ -120,24 +150,41 @@ Objections objections_to(const Settings& user) {
           "--network",
           value);
     }
+    if (name == "btl" && choice.transport != Transport::automatic) contradicts(name_of(choice.transport), name, value);
+    if ((name == "btl_tcp_if_include" || name == "btl_tcp_if_exclude") && !choice.interfaces.empty())
+      contradicts(choice.interfaces, name, value);
     const auto warn_of = [&](const std::set<std::string>& kind, std::string_view why) {
       const auto chosen = chosen_of(kind, value);
       if (!chosen.empty())
         objections.warnings.push_back(
             fmt::format("{} {} is set for Open MPI, which allows {}: {}", name, value, fmt::join(chosen, ", "), why));
     };
-    if (name == "coll") warn_of({"cuda", "han", "hcoll", "portals4"}, "these collective calls do not survive failures");
-    if (name == "btl") warn_of({"ofi", "portals4", "smcuda", "usnic"}, "these transports were not tried with failures");
+    if (name == "coll")
+      warn_of({"accelerator", "cuda", "han", "hcoll", "portals4"}, "these collective calls do not survive failures");
+    if (name == "btl")
+      warn_of({"ofi", "portals4", "smcuda", "uct", "usnic"},
+              "these transports were not tried with failures, or on one machine only");
+  }
+  if (choice.transport == Transport::ofi || choice.transport == Transport::uct) {
+    objections.warnings.push_back(fmt::format(
+        "--network {} was tried with failures on one machine only (docs/open-mpi.md)", name_of(choice.transport)));
   }
   return objections;
 }
 
+std::string slow_choice(const NetworkChoice& choice, const Settings& user, const std::vector<std::string>& devices) {
+  if (devices.empty() || choice.transport != Transport::automatic || value_of(user, "btl")) return {};
+  return fmt::format(
+      "MPI uses InfiniBand ({}) through TCP: --network uct uses it directly, and --network tcp leaves out this line",
+      fmt::join(devices, ", "));
+}
+
 std::string describe(const NetworkChoice& choice, const Settings& user) {
-  std::map<std::string, std::string> all;
-  for (const auto& [name, value] : settings_for(choice.transport)) all[name] = value;
-  for (const auto& [name, value] : user) all[name] = value;
-  return fmt::format("MPI: {} over {}, collective calls {}; interfaces: {}", all["pml"], all["btl"], all["coll"],
-                     choice.interfaces.empty() ? "all" : choice.interfaces);
+  Settings all = settings_for(choice, user);
+  all.insert(all.end(), user.begin(), user.end());
+  const auto value = [&](std::string_view name) { return value_of(all, name).value_or(""); };
+  return fmt::format("MPI: {} over {}, collective calls {}; interfaces: {}", value("pml"), value("btl"), value("coll"),
+                     choice.for_mend.empty() ? "all" : choice.for_mend);
 }
 
 }  // namespace mend::jobs

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,7 @@ struct NetworkChoice {
   std::string interfaces{};   ///< for TCP, mpirun's daemons and mend; empty: all
   std::string for_mpi{};      ///< those of them that lead to other machines, as btl_tcp_if_include takes them
   std::string for_daemons{};  ///< the same, as prte_if_include takes them
+  std::string for_mend{};     ///< for mend's own connections: `interfaces`, or those that the user gives to Open MPI
 };
 
 /// Reads the value of --network: auto, tcp, ofi or uct, and names of interfaces or networks, separated by commas, in
@@ -33,24 +35,32 @@ NetworkChoice read_network(std::string_view text);
 /// Settings of the library: a component framework or a parameter, and its value.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// Returns the settings that choose this transport.
-Settings settings_for(Transport transport);
+/// Returns the value of the last setting of this name; nothing if there is none.
+std::optional<std::string> value_of(const Settings& settings, std::string_view name);
 
 /// Returns the name of the transport's component in the library; empty if every library has it.
 std::string component_of(Transport transport);
 
-/// Returns the user's values of these settings, from the environment (OMPI_MCA_...) and the options for mpirun (--mca).
-Settings settings_of_user(const std::map<std::string, std::string>& environment,
+/// Returns the user's settings: the options for mpirun (--mca), and those in the environment (OMPI_MCA_...) that
+/// neither these options nor `choice` override.
+Settings settings_of_user(const NetworkChoice& choice, const std::map<std::string, std::string>& environment,
                           const std::vector<std::string>& mpirun_options);
 
-/// The messages about the user's settings.
+/// Returns the settings that carry out `choice`. What the `user` has set is left out.
+Settings settings_for(const NetworkChoice& choice, const Settings& user);
+
+/// The messages about the choice and the user's settings.
 struct Objections {
   std::string refusal{};                ///< why the job cannot survive failures with them; empty: it can
   std::vector<std::string> warnings{};  ///< why it may not survive failures
 };
-Objections objections_to(const Settings& user);
+Objections objections_to(const NetworkChoice& choice, const Settings& user);
 
-/// Returns the line of mend run --verbose: "MPI: ob1 over self,sm,tcp; interfaces: ib0". `user`: overrides the choice.
+/// Returns the warning that a fast network is used through TCP because nobody has chosen another transport; empty if
+/// that is not so. `devices`: the names of InfiniBand devices of this machine.
+std::string slow_choice(const NetworkChoice& choice, const Settings& user, const std::vector<std::string>& devices);
+
+/// Returns the line of mend run --verbose: "MPI: ob1 over self,sm,tcp; interfaces: ib0".
 std::string describe(const NetworkChoice& choice, const Settings& user);
 
 }  // namespace mend::jobs

@@ -31,6 +31,10 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
     environment.emplace("OMPI_ALLOW_RUN_AS_ROOT", "1");
     environment.emplace("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
+  for (const auto& [name, value] : launch.inherited) {
+    if (name.starts_with("MEND_")) environment.emplace(name, value);
+  }
+  if (!launch.network.for_mend.empty()) environment.emplace("MEND_NETWORK", launch.network.for_mend);
   return environment;
 }
 
@@ -41,16 +45,15 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   const int add_procs_cutoff = std::max(1024, processes + 1);
   std::vector<std::string> line{mpirun.string()};
   const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
-  // mpirun refuses a parameter that is set twice.
-  const auto set = [&, user = settings_of_user({}, launch.mpirun_options)](const std::string& name,
-                                                                           const std::string& value) {
-    const auto is_it = [&](const auto& one) { return one.first == name; };
-    if (std::ranges::none_of(user, is_it)) append({"--mca", name, value});
+  // mpirun refuses a parameter that is set twice, and its options override the environment.
+  const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
+  const auto set = [&](const std::string& name, const std::string& value) {
+    if (!value_of(user, name)) append({"--mca", name, value});
   };
   append({"--with-ft", "ulfm"});
   append({"--map-by", "slot:OVERSUBSCRIBE"});  // without "slot", all processes start on the first node
   set("mpi_event_tick_rate", "100");           // microseconds until MPI learns of a death, instead of 10 ms
-  for (const auto& [name, value] : settings_for(launch.network.transport)) set(name, value);
+  for (const auto& [name, value] : settings_for(launch.network, user)) set(name, value);
   // The default algorithm may hide a failure behind MPI_SUCCESS.
   set("coll_tuned_use_dynamic_rules", "1");
   set("coll_tuned_allgatherv_algorithm", "2");
@@ -63,7 +66,6 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
     append({"--prtemca", "plm_ssh_agent", launch.agent});
     append({"--prtemca", "plm_ssh_no_tree_spawn", "1"});  // the agent works on the nodes of mpirun's own allocation
   }
-  if (!launch.network.for_mpi.empty()) append({"--mca", "btl_tcp_if_include", launch.network.for_mpi});
   if (!launch.network.for_daemons.empty()) append({"--prtemca", "prte_if_include", launch.network.for_daemons});
   if (!launch.hosts.empty()) append({"--host", launch.hosts});
   if (!launch.hostfile.empty()) append({"--hostfile", launch.hostfile.string()});

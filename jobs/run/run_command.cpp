@@ -10,7 +10,7 @@
 #include "jobs/commands.hpp"
 #include "jobs/control/job_socket.hpp"
 #include "jobs/control/job_state.hpp"
-#include "jobs/doctor/program.hpp"
+#include "jobs/network/network_here.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/program_argument.hpp"
 #include "jobs/report/job_result.hpp"
@@ -403,19 +403,6 @@ std::map<std::string, std::string> inherited_environment() {
   return all;
 }
 
-/// Refuses a transport that the library beside `mpirun` was not built with.
-void require_component(const std::filesystem::path& mpirun, const std::string& component) {
-  if (component.empty()) return;
-  const auto ompi_info = mpirun.parent_path() / "ompi_info";
-  constexpr std::chrono::seconds patience{20};
-  const ProgramEnd asked = run_program({ompi_info.string(), "--parsable"}, patience);
-  if (asked.succeeded() && asked.output.find(fmt::format("mca:btl:{}:version", component)) != std::string::npos) return;
-  throw UsageError(fmt::format(
-      "--network {}: the Open MPI of {} has no component btl {}: jobs/setup.sh builds it where the development package "
-      "of {} is installed",
-      component, mpirun.string(), component, component == "ofi" ? "libfabric" : "UCX"));
-}
-
 /// Quotes of one kind may stand between those of another.
 bool has_open_quote(std::string_view text) {
   char open = 0;
@@ -447,9 +434,13 @@ int run(RunArguments& arguments) {
     launch.network.for_daemons = std::move(for_daemons);
   }
   check(launch);
-  const Settings user = settings_of_user(inherited_environment(), launch.mpirun_options);
-  const Objections objections = objections_to(user);
+  launch.inherited = inherited_environment();
+  const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
+  Objections objections = objections_to(launch.network, user);
   if (!objections.refusal.empty()) throw UsageError(objections.refusal);
+  if (launch.network.for_mend.empty()) launch.network.for_mend = interfaces_of_mpi(user);
+  if (const std::string slow = slow_choice(launch.network, user, infiniband_devices()); !slow.empty())
+    objections.warnings.push_back(slow);
   const auto mpirun = find_mpirun();
   if (!arguments.dry_run) {
     require_component(mpirun, component_of(launch.network.transport));
@@ -555,10 +546,11 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");
   run_command->add_option("--hostfile", launch.hostfile, "The same from a file");
   run_command
-      ->add_option("--network", arguments->network,
-                   "What carries MPI's messages between nodes: auto (default: what the library finds and survives "
-                   "failures), tcp, ofi (libfabric) or uct (UCX); and the interfaces or networks that MPI over TCP, "
-                   "mpirun and mend use, such as ib0 or 10.0.0.0/24 (default: all that lead to other nodes)")
+      ->add_option(
+          "--network", arguments->network,
+          "What carries MPI's messages between nodes: auto (default: shared memory and TCP), tcp, ofi "
+          "(libfabric) or uct (UCX); and the interfaces or networks that MPI over TCP, mpirun and mend use, such as "
+          "ib0 or 10.0.0.0/24 (default: all that lead to other nodes)")
       ->type_name("{auto,tcp,ofi,uct}|INTERFACE,...");
   run_command->add_option("--result", launch.result, "File that the job writes at its end, for mend report");
   run_command->add_option("--mpi", arguments->mpirun_options,

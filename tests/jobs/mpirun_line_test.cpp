@@ -42,9 +42,9 @@ TEST(MpirunLine, carries_every_flag_that_fault_tolerance_needs) {
   EXPECT_EQ(value_of(line, {"--map-by"}), "slot:OVERSUBSCRIBE");
   EXPECT_EQ(value_of(line, {"--mca", "mpi_event_tick_rate"}), "100");
   EXPECT_EQ(value_of(line, {"--mca", "btl_sm_free_list_max"}), "-1");
-  EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han,hcoll,portals4,cuda");
+  EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han,hcoll,portals4,cuda,accelerator");
   EXPECT_EQ(value_of(line, {"--mca", "pml"}), "ob1");
-  EXPECT_EQ(value_of(line, {"--mca", "btl"}), "^ofi,usnic,smcuda,portals4");
+  EXPECT_EQ(value_of(line, {"--mca", "btl"}), "^ofi,uct,usnic,smcuda,portals4");
   EXPECT_EQ(value_of(line, {"--mca", "async_mpi_finalize"}), "1");
   EXPECT_EQ(value_of(line, {"--prtemca", "state_base_recoverable"}), "1");
 }
@@ -82,6 +82,31 @@ TEST(MpirunLine, has_the_users_own_options_instead_of_its_own) {
   EXPECT_EQ(value_of(line, {"--host"}), "a:2,b:4");
   EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han");
   EXPECT_EQ(std::ranges::count(line, "coll"), 1) << "mpirun refuses one that is set twice";
+}
+
+TEST(MpirunLine, leaves_to_the_environment_what_the_user_has_set_there) {
+  auto launch = four_and_two();
+  launch.inherited = {{"OMPI_MCA_btl", "self,tcp"}, {"OMPI_MCA_async_mpi_finalize", "0"}};
+  const auto line = line_of(launch);
+  EXPECT_THAT(line, Not(Contains("btl"))) << "mpirun's options override the environment";
+  EXPECT_THAT(line, Not(Contains("async_mpi_finalize")));
+  launch.network = read_network("uct");
+  EXPECT_EQ(value_of(line_of(launch), {"--mca", "btl"}), "self,sm,uct");
+}
+
+TEST(MpirunLine, hands_on_what_the_user_has_set_for_mend) {
+  auto launch = four_and_two();
+  launch.inherited = {{"MEND_REDUNDANCY", "replicas:2"}, {"MEND_SPARES", "9"}, {"MEND_NETWORK", "ib1"}, {"HOME", "/"}};
+  launch.network.for_mend = "ib0";  // the interfaces of MPI
+  const auto line = line_of(launch);
+  EXPECT_THAT(line, Contains("MEND_REDUNDANCY=replicas:2")) << "daemons on other nodes do not inherit it";
+  EXPECT_THAT(line, Contains("MEND_SPARES=2"));
+  EXPECT_THAT(line, Contains("MEND_NETWORK=ib1"));
+  launch.network.interfaces = "ib0";  // named by --network
+  EXPECT_THAT(line_of(launch), Contains("MEND_NETWORK=ib0"));
+  launch.inherited.clear();
+  launch.network.interfaces.clear();
+  EXPECT_THAT(line_of(launch), Contains("MEND_NETWORK=ib0"));
 }
 
 TEST(JobEnvironment, lets_root_run_only_when_it_is_root) {

@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <string>
+
 namespace mend::jobs {
 namespace {
 
@@ -14,6 +17,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pair;
 
 TEST(Network, is_a_transport_and_interfaces_in_any_order) {
@@ -35,48 +39,97 @@ TEST(Network, of_two_transports_or_an_empty_name_is_refused) {
   EXPECT_EQ(read_network("tcp,tcp").transport, Transport::tcp);
 }
 
-TEST(Network, is_always_driven_by_the_layer_that_survives_failures) {
-  for (const Transport transport : {Transport::automatic, Transport::tcp, Transport::ofi, Transport::uct}) {
-    EXPECT_THAT(settings_for(transport), Contains(Pair("pml", "ob1")));
-    EXPECT_THAT(settings_for(transport), Contains(Pair("coll", "^han,hcoll,portals4,cuda")));
-  }
-  EXPECT_THAT(settings_for(Transport::automatic), Contains(Pair("btl", "^ofi,usnic,smcuda,portals4")));
-  EXPECT_THAT(settings_for(Transport::tcp), Contains(Pair("btl", "self,sm,tcp")));
-  EXPECT_THAT(settings_for(Transport::ofi),
-              AllOf(Contains(Pair("btl", "self,sm,ofi")), Contains(Pair("btl_ofi_mode", "2")),
-                    Contains(Pair("mpi_preconnect_mpi", "1"))));
-  EXPECT_THAT(settings_for(Transport::uct), Contains(Pair("btl", "self,sm,uct")));
+Settings settings_of(Transport transport, const Settings& user = {}) {
+  NetworkChoice choice;
+  choice.transport = transport;
+  return settings_for(choice, user);
 }
 
-TEST(SettingsOfTheUser, are_read_from_the_environment_and_from_options_for_mpirun) {
-  EXPECT_THAT(settings_of_user({{"OMPI_MCA_btl", "self,tcp"}, {"PATH", "/bin"}},
-                               {"--bind-to", "none", "--mca", "pml", "cm", "-mca", "mtl", "ofi"}),
-              ElementsAre(Pair("btl", "self,tcp"), Pair("pml", "cm"), Pair("mtl", "ofi")));
-  EXPECT_THAT(settings_of_user({}, {"--mca", "pml"}), IsEmpty());
+TEST(Network, is_always_driven_by_the_layer_that_survives_failures) {
+  for (const Transport transport : {Transport::automatic, Transport::tcp, Transport::ofi, Transport::uct}) {
+    EXPECT_THAT(settings_of(transport), Contains(Pair("pml", "ob1")));
+    EXPECT_THAT(settings_of(transport), Contains(Pair("coll", "^han,hcoll,portals4,cuda,accelerator")));
+  }
+  EXPECT_THAT(settings_of(Transport::automatic), Contains(Pair("btl", "^ofi,uct,usnic,smcuda,portals4")));
+  EXPECT_THAT(settings_of(Transport::tcp), Contains(Pair("btl", "self,sm,tcp")));
+  EXPECT_THAT(settings_of(Transport::ofi),
+              AllOf(Contains(Pair("btl", "self,sm,ofi")), Contains(Pair("btl_ofi_mode", "2")),
+                    Contains(Pair("mpi_preconnect_mpi", "1"))));
+  EXPECT_THAT(settings_of(Transport::uct), Contains(Pair("btl", "self,sm,uct")));
+}
+
+TEST(Network, leaves_out_what_the_user_has_set) {
+  const Settings user{{"coll", "^han"}, {"btl", "self,sm,tcp"}};
+  EXPECT_THAT(settings_of(Transport::automatic, user), ElementsAre(Pair("pml", "ob1")));
+  EXPECT_THAT(settings_of(Transport::automatic, {{"btl", "self,ofi"}}), Contains(Pair("btl_ofi_mode", "2")));
+  EXPECT_THAT(settings_of(Transport::automatic, {{"btl", "^ofi"}}), Not(Contains(Pair("btl_ofi_mode", "2"))));
+}
+
+TEST(SettingsOfTheUser, are_read_from_options_for_mpirun_and_from_the_environment) {
+  EXPECT_THAT(settings_of_user({}, {{"OMPI_MCA_btl", "self,tcp"}, {"OMPI_MCA_pml", "ob1"}, {"PATH", "/bin"}},
+                               {"--bind-to", "none", "--mca", "pml", "cm", "-mca", "mtl", "ofi", "--gmca", "a", "b"}),
+              ElementsAre(Pair("pml", "cm"), Pair("mtl", "ofi"), Pair("a", "b"), Pair("btl", "self,tcp")));
+  EXPECT_THAT(settings_of_user({}, {}, {"--mca", "pml"}), IsEmpty());
+}
+
+TEST(SettingsOfTheUser, give_way_to_a_network_that_is_named_if_they_are_in_the_environment) {
+  const std::map<std::string, std::string> environment{
+      {"OMPI_MCA_btl", "self,tcp"}, {"OMPI_MCA_btl_tcp_if_include", "eth0"}, {"OMPI_MCA_coll", "^han"}};
+  EXPECT_THAT(settings_of_user(read_network("uct"), environment, {}),
+              ElementsAre(Pair("btl_tcp_if_include", "eth0"), Pair("coll", "^han")));
+  EXPECT_THAT(settings_of_user(read_network("ib0"), environment, {}),
+              ElementsAre(Pair("btl", "self,tcp"), Pair("coll", "^han")));
+  EXPECT_THAT(settings_of_user(read_network("uct"), environment, {"--mca", "btl", "self,sm"}),
+              Contains(Pair("btl", "self,sm")));
 }
 
 TEST(ALayerThatDoesNotSurviveFailures, is_refused) {
-  EXPECT_THAT(objections_to({{"pml", "ucx"}}).refusal, HasSubstr("pml ucx is set for Open MPI, and only ob1 survives"));
-  EXPECT_THAT(objections_to({{"pml", "^ucx"}}).refusal, HasSubstr("only ob1 survives")) << "this allows cm";
-  EXPECT_THAT(objections_to({{"mtl", "ofi"}}).refusal, HasSubstr("mtl ofi"));
-  EXPECT_THAT(objections_to({{"pml", "ob1"}, {"mtl", "^ofi"}, {"btl", "self,sm,tcp"}}).refusal, IsEmpty());
+  EXPECT_THAT(objections_to({}, {{"pml", "ucx"}}).refusal,
+              HasSubstr("pml ucx is set for Open MPI, and only ob1 survives"));
+  EXPECT_THAT(objections_to({}, {{"pml", "^ucx"}}).refusal, HasSubstr("only ob1 survives")) << "this allows cm";
+  EXPECT_THAT(objections_to({}, {{"mtl", "ofi"}}).refusal, HasSubstr("mtl ofi"));
+  EXPECT_THAT(objections_to({}, {{"pml", "ob1"}, {"mtl", "^ofi"}, {"btl", "self,sm,tcp"}}).refusal, IsEmpty());
+}
+
+TEST(ANetworkThatIsNamed, contradicts_settings_of_the_user) {
+  EXPECT_EQ(objections_to(read_network("uct"), {{"btl", "self,tcp"}}).refusal,
+            "--network uct contradicts btl self,tcp, which is set for Open MPI: leave one of them out");
+  EXPECT_THAT(objections_to(read_network("ib0"), {{"btl_tcp_if_include", "eth1"}}).refusal,
+              HasSubstr("--network ib0 contradicts btl_tcp_if_include eth1"));
+  EXPECT_THAT(objections_to(read_network("ib0"), {{"btl_tcp_if_exclude", "lo"}}).refusal, HasSubstr("contradicts"));
+  EXPECT_THAT(objections_to(read_network("ib0"), {{"btl", "self,tcp"}}).refusal, IsEmpty());
 }
 
 TEST(AComponentThatWasNotTriedWithFailures, is_warned_of) {
-  EXPECT_THAT(objections_to({{"btl", "self,sm,usnic"}}).warnings,
+  EXPECT_THAT(objections_to({}, {{"btl", "self,sm,usnic"}}).warnings,
               ElementsAre("btl self,sm,usnic is set for Open MPI, which allows usnic: these transports were not tried "
-                          "with failures"));
-  EXPECT_THAT(objections_to({{"coll", "^han"}}).warnings, ElementsAre(HasSubstr("allows cuda, hcoll, portals4: ")));
+                          "with failures, or on one machine only"));
+  EXPECT_THAT(objections_to({}, {{"coll", "^han"}}).warnings,
+              ElementsAre(HasSubstr("allows accelerator, cuda, hcoll, portals4: ")));
   EXPECT_THAT(
-      objections_to({{"coll", "^han,hcoll,portals4,cuda"}, {"btl", "self,tcp"}, {"btl_tcp_links", "2"}}).warnings,
+      objections_to({}, {{"coll", "^han,hcoll,portals4,cuda,accelerator"}, {"btl", "self,tcp"}, {"btl_tcp_links", "2"}})
+          .warnings,
       IsEmpty());
+  EXPECT_THAT(objections_to(read_network("ofi"), {}).warnings,
+              ElementsAre("--network ofi was tried with failures on one machine only (docs/open-mpi.md)"));
+  EXPECT_THAT(objections_to(read_network("tcp"), {}).warnings, IsEmpty());
+}
+
+TEST(InfiniBand, is_not_left_to_tcp_in_silence) {
+  EXPECT_EQ(
+      slow_choice({}, {}, {"mlx5_0", "mlx5_1"}),
+      "MPI uses InfiniBand (mlx5_0, mlx5_1) through TCP: --network uct uses it directly, and --network tcp leaves "
+      "out this line");
+  EXPECT_THAT(slow_choice({}, {}, {}), IsEmpty());
+  EXPECT_THAT(slow_choice(read_network("tcp"), {}, {"mlx5_0"}), IsEmpty());
+  EXPECT_THAT(slow_choice({}, {{"btl", "self,sm,uct"}}, {"mlx5_0"}), IsEmpty());
 }
 
 TEST(Network, is_described_with_what_the_user_overrides) {
-  EXPECT_EQ(describe({Transport::tcp, "ib0"}, {}),
-            "MPI: ob1 over self,sm,tcp, collective calls ^han,hcoll,portals4,cuda; interfaces: ib0");
+  EXPECT_EQ(describe(read_network("tcp,ib0"), {}),
+            "MPI: ob1 over self,sm,tcp, collective calls ^han,hcoll,portals4,cuda,accelerator; interfaces: ib0");
   EXPECT_EQ(describe({}, {{"btl", "self,tcp"}}),
-            "MPI: ob1 over self,tcp, collective calls ^han,hcoll,portals4,cuda; interfaces: all");
+            "MPI: ob1 over self,tcp, collective calls ^han,hcoll,portals4,cuda,accelerator; interfaces: all");
 }
 
 }  // namespace
