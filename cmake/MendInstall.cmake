@@ -23,11 +23,10 @@ target_include_directories(mend PUBLIC
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend>"
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/framework>"
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mend/bindings/c>")
-# The dependencies of the headers, then those of the objects.
+# The dependencies of the headers, then the libraries of the objects. nlohmann-json and CLI11 are only headers.
 target_link_libraries(mend
   PUBLIC MPI::MPI_CXX Threads::Threads
-  PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11 PkgConfig::xxHash PkgConfig::ISAL
-          mend_hdf5
+  PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog PkgConfig::xxHash PkgConfig::ISAL mend_hdf5
           "$<BUILD_INTERFACE:mend_sanitizers>")
 
 # The library for programs written for Fenix: the same, with fenix/fenix.h and fenix/fenix.hpp. find_package(fenix)
