@@ -26,7 +26,7 @@ target_include_directories(mend PUBLIC
 # The dependencies of the headers, then the libraries of the objects. nlohmann-json and CLI11 are only headers.
 target_link_libraries(mend
   PUBLIC MPI::MPI_CXX Threads::Threads
-  PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog PkgConfig::xxHash PkgConfig::ISAL mend_hdf5
+  PRIVATE PMIx::PMIx fmt::fmt spdlog::spdlog PkgConfig::xxHash PkgConfig::ISAL mend_hdf5 ${CMAKE_DL_LIBS}
           "$<BUILD_INTERFACE:mend_sanitizers>")
 
 # The library for programs written for Fenix: the same, with fenix/fenix.h and fenix/fenix.hpp. find_package(fenix)
@@ -103,6 +103,9 @@ if(MEND_LIBRARY_TYPE STREQUAL "STATIC_LIBRARY")
     list(JOIN HDF5_C_LIBRARIES " " MEND_PC_LIBS)
   endif()
   string(APPEND MEND_PC_LIBS " ${PMIx_LIBRARY} -lstdc++ -lm -lpthread")
+  foreach(library IN LISTS CMAKE_DL_LIBS)
+    string(APPEND MEND_PC_LIBS " -l${library}")
+  endforeach()
 endif()
 file(RELATIVE_PATH MEND_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" MEND_PC_TO_PREFIX "${MEND_PC_TO_PREFIX}")
