@@ -19,6 +19,27 @@ endfunction()
 
 set(installed "${work}/installed")
 
+# The pictures that the installed documents show must be installed too.
+function(expect_pictures folder)
+  set(count 0)
+  file(GLOB_RECURSE documents "${folder}/*.md")
+  foreach(document IN LISTS documents)
+    file(READ "${document}" text)
+    string(REGEX MATCHALL "\\([^()]+\\.png\\)" pictures "${text}")
+    cmake_path(GET document PARENT_PATH place)
+    foreach(picture IN LISTS pictures)
+      string(REGEX REPLACE "[()]" "" picture "${picture}")
+      math(EXPR count "${count} + 1")
+      if(NOT EXISTS "${place}/${picture}")
+        message(FATAL_ERROR "${document} shows ${picture}, which is not installed")
+      endif()
+    endforeach()
+  endforeach()
+  if(count EQUAL 0)
+    message(FATAL_ERROR "no document in ${folder} shows a picture")
+  endif()
+endfunction()
+
 function(install_and_look)
   file(REMOVE_RECURSE "${work}")
   run(COMMAND ${CMAKE_COMMAND} --install "${build}" --config "${config}" --prefix "${work}/first-place")
@@ -31,12 +52,13 @@ function(install_and_look)
     message(FATAL_ERROR "installed are the headers ${found}\ninstead of ${headers}")
   endif()
   foreach(file IN ITEMS bin/mend bin/stencil bin/minife share/doc/mend/README.md share/doc/mend/docs/architecture.md
-      share/man/man1/mend.1 share/man/man1/mend-run.1 lib/pkgconfig/mend.pc
+      share/doc/mend/uPlot-LICENSE share/man/man1/mend.1 share/man/man1/mend-run.1 lib/pkgconfig/mend.pc
       lib/pkgconfig/fenix.pc)
     if(NOT EXISTS "${installed}/${file}")
       message(FATAL_ERROR "${file} is not installed")
     endif()
   endforeach()
+  expect_pictures("${installed}/share/doc/mend")
   run(COMMAND "${installed}/bin/mend" run -n 2 -- "${installed}/bin/stencil" --nx 16 --ny 16 --nz 16 --steps 2)
 endfunction()
 
