@@ -118,3 +118,11 @@ foreach(module IN ITEMS mend fenix)
   configure_file("${CMAKE_CURRENT_LIST_DIR}/${module}.pc.in" "${PROJECT_BINARY_DIR}/${module}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${module}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()
+
+# All that is installed, for packages: --target mend_installed.
+add_custom_target(mend_installed DEPENDS mend fenix mend_command mend_doctor_programs mend_manual)
+foreach(target IN ITEMS mend_simulations stencil minife)
+  if(TARGET ${target})
+    add_dependencies(mend_installed ${target})
+  endif()
+endforeach()
