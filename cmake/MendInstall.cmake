@@ -119,6 +119,10 @@ foreach(module IN ITEMS mend fenix)
   install(FILES "${PROJECT_BINARY_DIR}/${module}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()
 
+configure_file("${PROJECT_SOURCE_DIR}/packaging/modulefiles/mend.lua.in" "${PROJECT_BINARY_DIR}/mend.lua" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/mend.lua" DESTINATION "${CMAKE_INSTALL_DATADIR}/modulefiles/mend"
+  RENAME "${PROJECT_VERSION}.lua")
+
 # All that is installed, for packages: --target mend_installed.
 add_custom_target(mend_installed DEPENDS mend fenix mend_command mend_doctor_programs mend_manual)
 foreach(target IN ITEMS mend_simulations stencil minife)

@@ -53,7 +53,7 @@ function(install_and_look)
   endif()
   foreach(file IN ITEMS bin/mend bin/stencil bin/minife share/doc/mend/README.md share/doc/mend/docs/architecture.md
       share/doc/mend/uPlot-LICENSE share/man/man1/mend.1 share/man/man1/mend-run.1 lib/pkgconfig/mend.pc
-      lib/pkgconfig/fenix.pc)
+      lib/pkgconfig/fenix.pc share/modulefiles/mend)
     if(NOT EXISTS "${installed}/${file}")
       message(FATAL_ERROR "${file} is not installed")
     endif()
