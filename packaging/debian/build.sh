@@ -9,11 +9,12 @@ usage() {
   cat <<END
 Usage: packaging/debian/build.sh [FOLDER]
 
-Builds the Debian packages mend and libmend-dev of this checkout, and leaves them in FOLDER (default: out/debian). If
-lintian is installed, they are checked. Needs dpkg-dev, debhelper and what docs/dependencies.md lists for building.
+Builds the Debian packages mend and libmend-dev of this checkout, and leaves them in FOLDER (default: out/debian), in the
+place of earlier ones. If lintian is installed, they are checked; with MEND_TEST_LONG=1, lintian is needed. Needs
+dpkg-dev, debhelper and what docs/dependencies.md lists for building.
 
-The packages are for one Open MPI: that of MPI_HOME, or of build/environment.sh (jobs/setup.sh), or on PATH. DEBFULLNAME
-and DEBEMAIL name who builds them.
+The packages are for one Open MPI: that of MPI_HOME, or of build/environment.sh (jobs/setup.sh), or Debian's own.
+DEBFULLNAME and DEBEMAIL name who builds them.
 END
 }
 
@@ -24,8 +25,10 @@ case ${1-} in
   -*) refuse "unknown option '$1'; see --help" ;;
 esac
 (($# <= 1)) || refuse "it takes one folder; see --help"
-for tool in dpkg-buildpackage dh; do
-  command -v "$tool" >/dev/null || refuse "$tool is missing: apt-get install dpkg-dev debhelper"
+tools=(dpkg-buildpackage dh)
+[[ ${MEND_TEST_LONG-} != 1 ]] || tools+=(lintian)
+for tool in "${tools[@]}"; do
+  command -v "$tool" >/dev/null || refuse "$tool is missing: apt-get install dpkg-dev debhelper lintian"
 done
 if [[ -z ${MPI_HOME-} && -f $checkout/build/environment.sh ]]; then source "$checkout/build/environment.sh"; fi
 export MPI_HOME=${MPI_HOME-}
@@ -56,9 +59,12 @@ if ! (cd "$source" && dpkg-buildpackage --build=binary --no-sign) >"$target/buil
   tail -n 30 "$target/build.log" >&2
   refuse "the packages could not be built; the whole log is $target/build.log"
 fi
-rm -f "$target"/*.deb
-cp "$work"/*.deb "$target"
+made=("$work"/*.deb)
+rm -f "$target"/{mend,mend-dbgsym,libmend-dev}_*.deb
+cp "${made[@]}" "$target"
+printf '%s\n' "${made[@]/#"$work"/"$target"}"
 if command -v lintian >/dev/null; then
-  lintian --allow-root --fail-on error,warning "$target"/*.deb
+  lintian --allow-root --fail-on error,warning "${made[@]}"
+else
+  echo "debian: lintian is not installed, so the packages are not checked"
 fi
-ls "$target"/*.deb
