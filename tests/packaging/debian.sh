@@ -1,5 +1,15 @@
 #!/usr/bin/env bash
+# Installs what is missing for building and checking Debian packages, and tries them.
 set -euo pipefail
 if [[ ${MEND_TEST_LONG-} != 1 ]]; then echo "skipped: it is one of the long tests (MEND_TEST_LONG=1)"; exit 77; fi
-if ((EUID != 0)) || ! command -v dh >/dev/null; then echo "skipped: it needs root, and debhelper"; exit 77; fi
-exec "$(dirname "${BASH_SOURCE[0]}")/../../packaging/debian/try.sh"
+
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+log=$checkout/build/packaging.log
+mkdir -p "$checkout/build"
+source "$checkout/jobs/setup/say.sh"
+source "$checkout/jobs/setup/packages.sh"
+on_debian || { echo "skipped: the system is not Debian"; exit 77; }
+packages=(debhelper dpkg-dev lintian)
+begin_log
+install_missing_packages
+"$checkout/packaging/debian/try.sh"
