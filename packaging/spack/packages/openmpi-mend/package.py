@@ -6,7 +6,8 @@ import os
 
 from spack.package import *
 
-_patches = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 4, "jobs", "setup", "patches")
+_patches = os.path.join(*[os.pardir] * 4, "jobs", "setup", "patches")  # from the folder of this recipe
+_corrections = sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), _patches, "*.patch")))
 
 
 class OpenmpiMend(AutotoolsPackage):
@@ -35,12 +36,11 @@ class OpenmpiMend(AutotoolsPackage):
     depends_on("libfabric", when="+libfabric")
     depends_on("ucx", when="+ucx")
 
-    def patch(self):
-        if self.spec.satisfies("~corrected"):
-            return
-        tool = which("patch", required=True)
-        for correction in sorted(glob.glob(os.path.join(_patches, "*.patch"))):
-            tool("--strip", "1", "--forward", "--input", correction)
+    filter_compiler_wrappers("openmpi/*-wrapper-data*", relative_root="share")
+
+    # So that they are part of the package's hash.
+    for correction in _corrections:
+        patch(os.path.join(_patches, os.path.basename(correction)), when="+corrected")
 
     def configure_args(self):
         spec = self.spec
@@ -55,7 +55,12 @@ class OpenmpiMend(AutotoolsPackage):
             "--disable-sphinx",
             "--disable-io-romio",
             "--disable-debug",
+            "--disable-rsmi",
+            "--disable-nvml",
+            "--disable-opencl",
+            "--disable-gl",
             "--enable-mpi-fortran=all",
+            "CFLAGS=-O2",
         ]
         args += [f"--with-ofi={spec['libfabric'].prefix}" if spec.satisfies("+libfabric") else "--without-ofi"]
         args += [f"--with-ucx={spec['ucx'].prefix}" if spec.satisfies("+ucx") else "--without-ucx"]
@@ -67,8 +72,9 @@ class OpenmpiMend(AutotoolsPackage):
     def name_corrections(self):
         if self.spec.satisfies("~corrected"):
             return
-        mkdirp(self.prefix.share.mend)
-        install_tree(_patches, self.prefix.share.mend.corrections)
+        mkdirp(self.prefix.share.mend.corrections)
+        for correction in _corrections:
+            install(correction, self.prefix.share.mend.corrections)
 
     def setup_run_environment(self, env):
         env.set("MPI_HOME", self.prefix)
