@@ -1,6 +1,9 @@
 # Spack's recipe for mend. From a checkout:
 #     spack repo add packaging/spack
 #     spack dev-build mend@main          (with an Open MPI as distributed: mend@main ~corrected)
+# or, in an environment to which mend@main has been added:
+#     spack develop --no-clone --path CHECKOUT mend@main
+#     spack install
 
 from spack.package import *
 
@@ -10,7 +13,7 @@ class Mend(CMakePackage):
 
     license("BSD-3-Clause")
 
-    version("main")
+    version("main")  # the checkout from which it is built, so there is nothing to fetch
 
     variant("corrected", default=True, description="Open MPI with mend's corrections, built for it")
     variant("kokkos", default=True, description="Protect Kokkos Views, and build the mini-apps")
@@ -37,9 +40,9 @@ class Mend(CMakePackage):
     depends_on("hdf5@1.10:~mpi")
     depends_on("kokkos@3.7:", when="+kokkos")
     depends_on("libpng", when="+kokkos")
-    depends_on("benchmark", when="+benchmarks")
 
     generator("ninja")
+    build_targets = ["mend_installed"]
 
     def cmake_args(self):
         return [
@@ -54,5 +57,10 @@ class Mend(CMakePackage):
     @run_after("install")
     @on_package_attributes(run_tests=True)
     def a_killed_rank_is_survived(self):
+        if self.spec.satisfies("+kokkos"):
+            program = ["stencil", "--nx", "16", "--ny", "16", "--nz", "16", "--steps", "4", "--kill", "1@2"]
+        else:
+            program = ["mend-doctor-probe", "dies"]
+        program[0] = join_path(self.prefix.bin, program[0])
         mend = Executable(join_path(self.prefix.bin, "mend"))
-        mend("doctor")
+        mend("run", "-n", "2", "--spares", "1", "--", *program)
