@@ -366,18 +366,27 @@ void define(CLI::App& app, Options& options, const std::string& prefix, bool wit
     define_some(app, options, prefix, from_environment);
 }
 
+/// Returns true if the option takes no value.
+bool is_flag(const CLI::App& app, std::string_view name) {
+  const CLI::Option* option = app.get_option_no_throw(std::string(name));
+  return option != nullptr && option->get_items_expected_max() == 0;
+}
+
 /// Returns the items for mend in a TOML file: the keys of its [mend] table or, without that table, all keys outside of
-/// tables.
+/// tables. Throws UsageError if there are tables, and nothing for mend.
 std::vector<CLI::ConfigItem> items_for_mend(const std::string& file) {
   std::vector<CLI::ConfigItem> items = CLI::ConfigTOML().from_file(file);
   const auto in_our_table = [](const CLI::ConfigItem& item) {
     return item.parents == std::vector<std::string>{"mend"};
   };
   const bool has_table = std::any_of(items.begin(), items.end(), in_our_table);
+  const bool has_any = !items.empty();
   std::erase_if(items, [&](const CLI::ConfigItem& item) {
     const bool marks_a_table = item.name == "++" || item.name == "--";
     return marks_a_table || (has_table ? !in_our_table(item) : !item.parents.empty());
   });
+  if (items.empty() && has_any && !has_table)
+    throw UsageError("nothing in it is for mend: put options into a table [mend], or outside of all tables");
   return items;
 }
 
@@ -394,8 +403,10 @@ void read_file(const std::string& said, const std::string& file, Options& option
       if (keys.get_option_no_throw("--" + item.name) == nullptr) {
         throw UsageError(fmt::format("'{}' is not an option of mend", item.name));
       }
+      const std::string name = "--" + item.name;
       std::vector<std::string> words = item.inputs;
-      words.push_back("--" + item.name);  // CLI11 takes arguments from the back of the vector
+      words.push_back(name);  // CLI11 takes arguments from the back of the vector
+      if (is_flag(keys, name) && item.inputs.size() == 1) words = {name + "=" + item.inputs.front()};
       keys.parse(words);
     }
   } catch (const std::exception& error) {
@@ -410,12 +421,6 @@ void read_site_file(const std::string& said, const std::string& file, Options& o
   std::error_code unknown;
   if (file == "none" || (file == site_file && !std::filesystem::exists(file, unknown))) return;
   read_file(said, file, options);
-}
-
-/// Returns true if the option takes no value.
-bool is_flag(const CLI::App& app, std::string_view name) {
-  const CLI::Option* option = app.get_option_no_throw(std::string(name));
-  return option != nullptr && option->get_items_expected_max() == 0;
 }
 
 std::vector<std::string> names_of_options(const CLI::App& app) {
@@ -447,8 +452,9 @@ void add_options(CLI::App& app, Options& options) {
       app.add_option_function<std::string>(
              "--mend-site-config",
              [&options](const std::string& file) { read_site_file("--mend-site-config", file, options); },
-             fmt::format("TOML file of the site, which everything else overrides, or none (default {}, if it is there)",
-                         site_file))
+             fmt::format(
+                 "TOML file of the site, which all other choices override, or none (default {}, if it is there)",
+                 site_file))
           ->envname("MEND_SITE_CONFIG")
           ->type_name("FILE")
           ->group(group)

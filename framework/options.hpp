@@ -68,7 +68,7 @@ enum class OnTerm : std::uint8_t {
 
 /// The options that the user can set at run time. Each option is a command-line flag, an environment variable and a key
 /// of a TOML file, in this order of precedence: --mend-spares 2, MEND_SPARES=2, or `spares = 2` in the file that
-/// --mend-config (MEND_CONFIG) names.
+/// --mend-config (MEND_CONFIG) names, then in the site's file (/etc/mend.toml, --mend-site-config).
 struct Options {
   int spares = 0;                                 ///< number of launched processes that wait as spares
   int spare_nodes = 0;                            ///< the last nodes, whose processes become spares first

@@ -36,6 +36,7 @@ constexpr std::array all{
                "a communicator may receive no more, or wrong messages, after another one's making was interrupted"},
     Correction{"pieces-are-returned-once", "a message of some MiB may never arrive after a death in its exchange"},
     Correction{"receives-from-the-dead-are-over", "a survivor may crash after deaths of processes reached over TCP"},
+    Correction{"refused-messages-are-sent-later", "with --network ofi, an agreement of the library may never end"},
     Correction{"runtime-news-do-not-wait", "news of a death from the runtime takes 40 ms more"},
     Correction{"segments-have-names-of-their-own", "two jobs of a user on one machine may crash each other, by chance"},
     Correction{"topologies-do-not-warn", "every MPI_Cart_create prints a warning of a dozen lines"},

@@ -150,6 +150,13 @@ Objections objections_to(const NetworkChoice& choice, const Settings& user) {
           "--network",
           value);
     }
+    if (name == "btl_uct_memory_domains" && (names(value, "tcp") || names(value, "all"))) {
+      objections.refusal = fmt::format(
+          "btl_uct_memory_domains {} is set for Open MPI, and its btl uct loses data of messages over TCP: use "
+          "--network "
+          "tcp, or name other domains",
+          value);
+    }
     if (name == "btl" && choice.transport != Transport::automatic) contradicts(name_of(choice.transport), name, value);
     if ((name == "btl_tcp_if_include" || name == "btl_tcp_if_exclude") && !choice.interfaces.empty())
       contradicts(choice.interfaces, name, value);

@@ -49,7 +49,11 @@ plan_openmpi() {
   openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-$(
     { cat "$openmpi_patches"/*.patch; printf '%s\n' "${configure_options[@]}"; } | sha256sum | head -c 8
   )
-  [[ -z $uncorrected ]] || openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-stock
+  if [[ -n $uncorrected ]]; then
+    openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-stock-$(
+      printf '%s\n' "${configure_options[@]}" | sha256sum | head -c 8
+    )
+  fi
 }
 plan_openmpi
 
@@ -294,6 +298,8 @@ build_openmpi() {
   mkdir -p "$objects" "$source/openmpi"
   logged "unpacking Open MPI" 0 tar --extract --file "$tarball" --directory "$source/openmpi" --strip-components 1 ||
     give_up "the source of Open MPI could not be unpacked"
+  [[ -x $source/openmpi/configure ]] ||
+    give_up "$tarball has the sources of a repository, without configure: run their ./autogen.pl, and pack them again"
   if [[ -z $uncorrected ]]; then
     logged "applying mend's corrections to Open MPI" 0 patch_openmpi "$source/openmpi" ||
       give_up "mend's corrections do not fit this source of Open MPI"

@@ -175,6 +175,13 @@ TEST(Options, in_a_TOML_file_may_stand_beside_the_applications_own) {
   EXPECT_EQ(take({"--mend-config", file.path()}).spares, 3);
 }
 
+TEST(Options, that_take_no_value_are_true_or_false_in_a_TOML_file) {
+  const TomlFile yes("check-determinism = true\n");
+  EXPECT_TRUE(take({"--mend-config", yes.path()}).checks_determinism);
+  const TomlFile no("check-determinism = false\n");
+  EXPECT_FALSE(take({"--mend-config", no.path()}).checks_determinism);
+}
+
 TEST(Options, on_the_command_line_win_over_the_environment_and_that_over_the_file) {
   const TomlFile file("spares = 1\ncommit-every = 10\nlog = \"info\"\n");
   const ScopedEnvironment environment{{"MEND_SPARES", "2"}, {"MEND_COMMIT_EVERY", "20"}};
@@ -245,6 +252,11 @@ TEST(Options, in_a_file_that_make_no_sense_are_refused) {
   EXPECT_THAT(refusal({"--mend-config", file.path()}), HasSubstr("spare"));
   const TomlFile other("spares = \"a few\"\n");
   EXPECT_THAT(refusal({"--mend-config", other.path()}), HasSubstr("a few"));
+  const TomlFile misspelt("[mnd]\nspares = 3\n");
+  EXPECT_EQ(refusal({"--mend-config", misspelt.path()}),
+            fmt::format("--mend-config: {}: nothing in it is for mend: put options into a table [mend], or outside of "
+                        "all tables",
+                        misspelt.path()));
 }
 
 TEST(TakeOptions, leaves_the_applications_arguments_alone) {

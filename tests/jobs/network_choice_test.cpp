@@ -91,6 +91,13 @@ TEST(ALayerThatDoesNotSurviveFailures, is_refused) {
   EXPECT_THAT(objections_to({}, {{"pml", "ob1"}, {"mtl", "^ofi"}, {"btl", "self,sm,tcp"}}).refusal, IsEmpty());
 }
 
+TEST(UctOverTcp, is_refused_because_it_loses_data) {
+  EXPECT_THAT(objections_to(read_network("uct"), {{"btl_uct_memory_domains", "tcp"}}).refusal,
+              HasSubstr("loses data of messages over TCP"));
+  EXPECT_THAT(objections_to({}, {{"btl_uct_memory_domains", "all"}}).refusal, HasSubstr("--network tcp"));
+  EXPECT_THAT(objections_to({}, {{"btl_uct_memory_domains", "mlx5_0"}}).refusal, IsEmpty());
+}
+
 TEST(ANetworkThatIsNamed, contradicts_settings_of_the_user) {
   EXPECT_EQ(objections_to(read_network("uct"), {{"btl", "self,tcp"}}).refusal,
             "--network uct contradicts btl self,tcp, which is set for Open MPI: leave one of them out");
