@@ -189,17 +189,15 @@ class RepeatableInput {
   bool is_stream_ = false;
 };
 
-/// Returns the home folder of the user, or "/". mpirun does not start without HOME.
-std::string home_of_user() {
+/// Sets HOME if it is not set: to the home folder of the user, or "/". Programs of Open MPI do not start without it.
+void have_home() {
   const passwd* const user = ::getpwuid(::geteuid());
-  return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/";
+  ::setenv("HOME", user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/", 0);
 }
 
 Environment environment_of(const Launch& launch, const StatusFile& status) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  Environment environment = job_environment(launch, status.path(), terminal, ::geteuid() == 0);
-  if (std::getenv("HOME") == nullptr) environment.emplace("HOME", home_of_user());
-  return environment;
+  return job_environment(launch, status.path(), terminal, ::geteuid() == 0);
 }
 
 struct Launched {
@@ -417,6 +415,7 @@ bool has_open_quote(std::string_view text) {
 }
 
 int run(RunArguments& arguments) {
+  have_home();
   Launch& launch = arguments.launch;
   // Checks both times, also a margin without a limit, and also with --dry-run.
   for (const std::string& time : {arguments.time_limit, arguments.time_margin})

@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
+#include "tests/support/scoped_environment.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -290,6 +291,9 @@ TEST(MendRun, needs_no_home) {
   MendProcess run({"run", "-n", "2", "--", subject, "succeed"}, MendProcess::no_input, {"HOME"});
   EXPECT_EQ(run.wait(), 0) << run.errors();
   EXPECT_THAT(run.errors(), IsEmpty());
+  const support::ScopedEnvironment named{{"MEND_MPIRUN", MEND_MPI_PREFIX "/bin/mpirun"}};
+  MendProcess again({"run", "-n", "2", "--", subject, "succeed"}, MendProcess::no_input, {"HOME"});
+  EXPECT_EQ(again.wait(), 0) << again.errors();
 }
 
 TEST(MendRun, an_mpirun_that_fails_by_itself_is_not_told_as_a_fault_of_the_program) {

@@ -140,7 +140,9 @@ TEST(LocalRollbackOfAsyncCommits, polls_for_messages_of_before_the_commit_alone)
 }
 /// If two roll back, they do not know which messages the others had sent before it.
 TEST(LocalRollbackOfAsyncCommits, has_all_go_back_when_a_poll_has_found_a_message_of_later) {
-  const auto end = play("polls_for_what_comes:2", 4, 2, locally);
+  auto options = locally;
+  options.insert(options.end(), {"--mend-redundancy", "replicas:2"});
+  const auto end = play("polls_for_what_comes:2", 4, 2, options);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), testing::IsSupersetOf(said(play("polls_for_what_comes:0", 4, 0, locally)))) << end.errors;
 }
