@@ -123,8 +123,8 @@ bool WildcardOrder::earlier_may_take(const Pattern& pattern) const {
 }
 
 WildcardOrder::Answer WildcardOrder::find(const Pattern& pattern, Message** found) {
-  if (earlier_may_take(pattern)) return {};
   if (pattern.source == any) {
+    if (earlier_may_take(pattern)) return {};
     for (std::size_t i = first_in_order_; i < order_.size(); ++i) {
       const auto& [source, place] = order_[i];
       Message& message = messages_[source].all[place];
@@ -140,10 +140,13 @@ WildcardOrder::Answer WildcardOrder::find(const Pattern& pattern, Message** foun
     Message& message = of_source.all[i];
     if (message.is_taken && i == of_source.first) ++of_source.first;
     if (message.is_taken || !fits(pattern, pattern.source, message)) continue;
+    if (std::ranges::any_of(pending_, [&](const Pending& one) { return fits(one.pattern, pattern.source, message); }))
+      return {};
     *found = &message;
     return {Match::logged, {pattern.source, message.tag}};
   }
-  return {ended_.contains(pattern.source) ? Match::waits : Match::beyond};
+  if (ended_.contains(pattern.source)) return {Match::never};
+  return {earlier_may_take(pattern) ? Match::waits : Match::beyond};
 }
 
 WildcardOrder::Answer WildcardOrder::look(const Pattern& pattern) {

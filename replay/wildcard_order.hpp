@@ -16,8 +16,8 @@
 //
 // Receives are matched as in MPI: a message goes to the first posted receive that fits it. A receive that names its
 // source takes the next logged message from that source at once, because a rank sends the same messages in every valid
-// run. If an earlier receive that waits could take the message, the receive waits. It also waits if there is no logged
-// message for it and its source has ended the phase: a message that comes belongs to the next phase.
+// run. If an earlier receive that waits could take the message, the receive waits. If there is no logged message for
+// it, and its source has ended the phase, none comes: a message that arrives belongs to the next phase.
 //
 // If a second rank rolls back at the same time, the histories of the others contain nothing about it. Then no order is
 // known to be correct. No order is known to be correct either if a receive from any source finds no message that has
@@ -61,7 +61,8 @@ class WildcardOrder {
   enum class Match : std::uint8_t {
     logged,  ///< the receive takes the message with this envelope
     beyond,  ///< no logged message is for it: it takes a message that is sent from now on
-    waits,   ///< no message for it has arrived, or none comes in this phase
+    waits,   ///< no message for it has arrived
+    never,   ///< no message for it comes in this phase
   };
   struct Answer {
     Match match = Match::waits;

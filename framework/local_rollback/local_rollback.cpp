@@ -476,6 +476,7 @@ void LocalRollback::meet_those_behind() {
 }
 
 void LocalRollback::pass_commit() {
+  const AtPlace at(Place::commit);
   meet_those_behind();
   agreed_number_ = numbers_known_.at(numbers_at_begun_.size());
   begin_phase();

@@ -132,7 +132,8 @@ class LocalRollback final : public LoggedCalls {
   /// Returns true if the others have begun, before a failure, the commit that this rank is about to begin. It was not
   /// published, so this rank need not begin it. Local.
   bool others_have_begun_commit() const { return numbers_at_begun_.size() < numbers_known_.size(); }
-  /// Called instead of begun_commit(). Local. Sends need not have ended, because nothing is dropped.
+  /// Called instead of begun_commit() by all ranks that had not begun the commit at the last recovery, which wait for
+  /// each other. Sends need not have ended, because nothing is dropped. Throws ProcessFailure.
   void pass_commit();
   /// Called before an asynchronous commit begins. Local.
   void commits_asynchronously() { log_pacing_.commits_asynchronously(); }

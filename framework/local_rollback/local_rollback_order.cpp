@@ -24,11 +24,11 @@ constexpr std::size_t short_history = 64 * 1024;
 }  // namespace
 
 /// Returns true if this rank sends its histories. They are long, and a rank that rolls back needs them only if it
-/// receives from any source.
+/// receives from any source, or passes a commit.
 bool LocalRollback::sends_history() const {
   std::size_t length = 0;
   for (Phase phase = 0; phase <= sender_log_.phase(); ++phase) length += sender_log_.history(phase).events.size();
-  return receives_from_any_ || length <= short_history;
+  return receives_from_any_ || !numbers_known_.empty() || length <= short_history;
 }
 
 std::vector<std::uint64_t> LocalRollback::histories() const {

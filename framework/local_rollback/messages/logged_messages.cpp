@@ -224,9 +224,9 @@ int LoggedMessages::probe(const VirtualComm& virtual_comm, int from, int tag, in
     Choice choice{from, tag};
     if (replay_ && is_source(virtual_comm, from)) {
       choice = look(virtual_comm, from, tag);
-      if (choice.waits && waits) give_up_order();
+      if (choice.waits && waits) give_up(choice);
       if (choice.waits) {
-        poll_in_vain();
+        poll_in_vain(choice);
         *flag = 0;
         return MPI_SUCCESS;
       }
@@ -275,15 +275,14 @@ int LoggedMessages::post(Receive& receive) {
     choice = choose(*receive.virtual_comm, receive.from, receive.tag, receive.number);
   }
   receive.waits_for_choice = choice.waits;
-  receive.chosen_from = choice.from;
-  receive.chosen_tag = choice.tag;
+  receive.chosen = choice;
   return choice.waits ? MPI_SUCCESS : post_chosen(receive);
 }
 
 int LoggedMessages::post_chosen(Receive& receive) {
   return quietly([&] {
-    return library::begin_receive(receive.data, receive.count, receive.type->get(), receive.chosen_from,
-                                  receive.chosen_tag, receive.virtual_comm->comm(receive.traffic), &receive.beneath);
+    return library::begin_receive(receive.data, receive.count, receive.type->get(), receive.chosen.from,
+                                  receive.chosen.tag, receive.virtual_comm->comm(receive.traffic), &receive.beneath);
   });
 }
 
@@ -360,8 +359,8 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   completed_dropped_ = completed_dropped_ || receive.is_dropped;
   if (receive.is_complete) return Try::complete;
   if (receive.waits_for_choice) {
-    if (waits) give_up_order();
-    poll_in_vain();
+    if (waits) give_up(receive.chosen);
+    poll_in_vain(receive.chosen);
     return Try::waits;
   }
   if (receive.beneath == MPI_REQUEST_NULL) return Try::interrupted;  // its message was not noted
@@ -435,8 +434,9 @@ void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const
 template <class Ask>
 LoggedMessages::Choice LoggedMessages::choice_of(const VirtualComm& virtual_comm, int from, int tag, Ask ask) {
   if (!replay_->order) {
-    if (from == MPI_ANY_SOURCE) give_up_order();
-    return {from, tag};
+    const Choice as_asked{from, tag};
+    if (from == MPI_ANY_SOURCE) give_up(as_asked);
+    return as_asked;
   }
   const replay::WildcardOrder::Answer answer = ask(pattern_of(virtual_comm, from, tag));
   switch (answer.match) {
@@ -444,6 +444,7 @@ LoggedMessages::Choice LoggedMessages::choice_of(const VirtualComm& virtual_comm
       return {.from = virtual_comm.rank_of(answer.envelope.source), .tag = answer.envelope.tag, .is_logged = true};
     case replay::WildcardOrder::Match::beyond: return {from, tag};
     case replay::WildcardOrder::Match::waits: break;
+    case replay::WildcardOrder::Match::never: return {.from = from, .tag = tag, .waits = true, .in_vain = true};
   }
   return {.from = from, .tag = tag, .waits = true};
 }
@@ -457,7 +458,7 @@ LoggedMessages::Choice LoggedMessages::choose(const VirtualComm& virtual_comm, i
 /// Chooses the message of a blocking receive.
 LoggedMessages::Choice LoggedMessages::choose_now(const VirtualComm& virtual_comm, int from, int tag) {
   const Choice choice = choose(virtual_comm, from, tag, ++receives_so_far_);
-  if (choice.waits) give_up_order();
+  if (choice.waits) give_up(choice);
   return choice;
 }
 
@@ -483,8 +484,7 @@ void LoggedMessages::post_matched() {
   for (const auto& [number, envelope] : replay_->order->take_matched()) {
     const auto receive = std::ranges::find(receives_, number, &Receive::number);
     receive->waits_for_choice = false;
-    receive->chosen_from = receive->virtual_comm->rank_of(envelope.source);
-    receive->chosen_tag = envelope.tag;
+    receive->chosen = {receive->virtual_comm->rank_of(envelope.source), envelope.tag};
     post_chosen(*receive);
   }
 }
@@ -500,16 +500,19 @@ void LoggedMessages::end_replay() {
     if (std::exchange(receive.waits_for_choice, false)) post_chosen(receive);
 }
 
-void LoggedMessages::give_up_order() {
+/// Gives up because of a receive or probe that cannot be answered.
+void LoggedMessages::give_up(const Choice& choice) {
   any_source_->give_up(
-      receives_from_any_
-          ? "it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right"
-          : "it waits for a message that its source has sent only after the next commit");
+      choice.in_vain
+          ? "it waits for a message that its source has sent only after the next commit"
+          : "it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right");
   throw ProcessFailure("all ranks go back to the last commit");
 }
 
-void LoggedMessages::poll_in_vain() {
-  if (++replay_->vain_polls >= most_vain_polls) give_up_order();
+/// Called when nothing is there for a poll. If nothing comes in this phase, that is certain, and the poll may be
+/// repeated as often as the program wants.
+void LoggedMessages::poll_in_vain(const Choice& choice) {
+  if (!choice.in_vain && ++replay_->vain_polls >= most_vain_polls) give_up(choice);
 }
 
 // --- from epoch to epoch ---------------------------------------------------------------------------------------

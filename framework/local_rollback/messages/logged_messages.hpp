@@ -173,6 +173,13 @@ class LoggedMessages {
   void settle();
 
  private:
+  struct Choice {
+    int from = MPI_ANY_SOURCE;
+    int tag = MPI_ANY_TAG;
+    bool waits = false;
+    bool in_vain = false;    ///< no message for it comes before the next commit
+    bool is_logged = false;  ///< the message has been sent, and will arrive
+  };
   struct Receive {
     const VirtualComm* virtual_comm;
     void* data;
@@ -188,8 +195,7 @@ class LoggedMessages {
     MPI_Status status{};
     std::uint64_t number = 0;       // for WildcardOrder
     bool waits_for_choice = false;  // its source is to be chosen; nothing is beneath
-    int chosen_from = MPI_ANY_SOURCE;
-    int chosen_tag = MPI_ANY_TAG;
+    Choice chosen{};
   };
   using Receives = std::list<Receive>;  // in the order in which they were posted
 
@@ -234,12 +240,6 @@ class LoggedMessages {
     bool is_over = false;  // it has sent all messages that the others have
   };
   /// The message that a receive takes in a rank that rolls back.
-  struct Choice {
-    int from;
-    int tag;
-    bool waits = false;
-    bool is_logged = false;  ///< the message has been sent, and will arrive
-  };
 
   static int fill_status(void* receive, MPI_Status* status);
   static int let_go(void* receive);
@@ -268,8 +268,8 @@ class LoggedMessages {
   Choice look(const VirtualComm& virtual_comm, int from, int tag);
   void after_sending(const replay::Channel& channel);
   void post_matched();
-  [[noreturn]] void give_up_order();
-  void poll_in_vain();
+  [[noreturn]] void give_up(const Choice& choice);
+  void poll_in_vain(const Choice& choice);
   void note(const VirtualComm& virtual_comm, Traffic traffic, int from, const MPI_Status& status, const void* data,
             int count, MPI_Datatype type, bool by_request);
   void note_source(int from, const char* call);

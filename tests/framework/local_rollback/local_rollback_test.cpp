@@ -138,8 +138,8 @@ TEST(LocalRollbackOfAsyncCommits, polls_for_messages_of_before_the_commit_alone)
   EXPECT_THAT(end.errors, AllOf(HasSubstr("only rank 1 goes back"), Not(HasSubstr("all ranks go back"))));
   EXPECT_EQ(said(end), said(play("polls_for_what_comes:0", 4, 0, locally))) << end.errors;
 }
-/// If two roll back, they do not know which messages the others had sent before it.
-TEST(LocalRollbackOfAsyncCommits, has_all_go_back_when_a_poll_has_found_a_message_of_later) {
+/// They do not know which messages the others had sent before it: if one has found a message of later, all go back.
+TEST(LocalRollbackOfAsyncCommits, have_the_right_result_whatever_two_that_roll_back_find_when_they_poll) {
   auto options = locally;
   options.insert(options.end(), {"--mend-redundancy", "replicas:2"});
   const auto end = play("polls_for_what_comes:2", 4, 2, options);
