@@ -14,6 +14,7 @@ if [[ $("$1/bin/ompi_info" --parsable 2>/dev/null) != *mca:btl:ofi:* ]]; then
   echo "untestable: this Open MPI was built without libfabric"
   exit
 fi
+cd "$TMPDIR"  # libfabric may leave files
 program=$TMPDIR/agree
 "$1/bin/mpicc" -x c -o "$program" - -Wl,-rpath,"$1/lib" <<'PROGRAM'
 #include <mpi.h>
@@ -23,7 +24,9 @@ int main(int argc, char** argv) {
   int yes = 1;
   alarm(60);
   MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int i = 0; i < 3; ++i) MPIX_Comm_agree(MPI_COMM_WORLD, &yes);
+  sleep(1);  // the others are through, too
   _exit(0);
 }
 PROGRAM
