@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -41,6 +42,19 @@ std::optional<std::uint32_t> processes() { return number_in(processes_variable);
 int number() { return static_cast<int>(number_in(number_variable).value_or(1)); }
 
 bool must_continue() { return variable(restart_variable).has_value(); }
+
+std::string components(const std::string& users, const std::string& own) {
+  if (!users.starts_with('^')) return users;
+  const std::string named = "," + users.substr(1) + ",";
+  std::string all = users;
+  for (std::size_t begin = 1; begin < own.size();) {
+    const std::size_t end = std::min(own.find(',', begin), own.size());
+    const std::string one = own.substr(begin, end - begin);
+    if (named.find("," + one + ",") == std::string::npos) all += "," + one;
+    begin = end + 1;
+  }
+  return all;
+}
 
 std::string machine() {
   std::array<char, 256> name{};

@@ -51,6 +51,10 @@ bool must_continue();
 inline constexpr const char* transports_by_default = "^ofi,uct,usnic,smcuda,portals4";
 inline constexpr const char* collectives_by_default = "^han,hcoll,portals4,cuda,accelerator";
 
+/// Returns the components that are used if a user's environment has the list `users`: one that leaves components out
+/// (^NAME,...) leaves out those of `own` too; another one is in force as it is. Pure.
+std::string components(const std::string& users, const std::string& own);
+
 /// Returns the host name of the machine. Local.
 std::string machine();
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -116,6 +117,14 @@ detector::Time slowest_of(const std::vector<Introduction>& all) {
   return slowest;
 }
 
+/// Returns the interfaces that the user gives to MPI's messages; empty if there are none, or this machine lacks them.
+std::string interfaces_of_mpi() {
+  const char* const named = std::getenv("OMPI_MCA_btl_tcp_if_include");
+  const bool is_usable = named != nullptr && *named != '\0' && transport::objection_to_network(named).empty() &&
+                         transport::obstacle_to_network(named).empty();
+  return is_usable ? named : "";
+}
+
 detector::Time whole(Milliseconds time) { return std::chrono::duration_cast<detector::Time>(time); }
 
 }  // namespace
@@ -133,6 +142,7 @@ FailureDetector::FailureDetector(const Options& options)
   }
   const std::string obstacle = network_.empty() ? "" : transport::obstacle_to_network(network_);
   if (!obstacle.empty()) throw UsageError(fmt::format("--mend-network {}: {}", network_, obstacle));
+  if (network_.empty()) network_ = interfaces_of_mpi();
   if (wanted_ && timing_.delta < 2 * timing_.eta) {
     throw UsageError(
         fmt::format("a time-out of {} ms with a heartbeat every {} ms would take the living for dead: make it at "

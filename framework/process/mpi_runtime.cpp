@@ -18,14 +18,21 @@
 namespace mend {
 namespace {
 
+/// Sets the list of components in `variable` to `own`; a list of the user takes precedence.
+void set_components(const char* variable, const char* own) {
+  const char* const users = std::getenv(variable);
+  if (users != nullptr && launch::processes()) return;  // mend run has chosen it
+  ::setenv(variable, users == nullptr ? own : launch::components(users, own).c_str(), 1);
+}
+
 /// Sets parameters whose defaults in a plain mpirun do not work with fault tolerance (docs/open-mpi.md). The user's own
 /// settings take precedence.
 void set_library_defaults() {
   ::setenv("OMPI_MCA_mpi_event_tick_rate", "100", 0);
   // On a machine with a fast network, the library may choose components by itself that do not survive failures.
   ::setenv("OMPI_MCA_pml", "ob1", 0);
-  ::setenv("OMPI_MCA_btl", launch::transports_by_default, 0);
-  ::setenv("OMPI_MCA_coll", launch::collectives_by_default, 0);
+  set_components("OMPI_MCA_btl", launch::transports_by_default);
+  set_components("OMPI_MCA_coll", launch::collectives_by_default);
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
   ::setenv("OMPI_MCA_coll_tuned_allgatherv_algorithm", "2", 0);
   ::setenv("OMPI_MCA_btl_sm_free_list_max", "-1", 0);

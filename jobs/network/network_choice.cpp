@@ -58,8 +58,15 @@ std::vector<std::string> chosen_of(const std::set<std::string>& kind, const std:
 
 /// Returns true if the list chooses this component by its name.
 bool names(const std::string& list, const std::string& component) {
-  const std::vector<std::string> named = parts_of(list);
-  return !list.starts_with('^') && std::ranges::find(named, component) != named.end();
+  return !list.starts_with('^') && !chosen_of({component}, list).empty();
+}
+
+bool is_of_interfaces(std::string_view name) { return name == "btl_tcp_if_include" || name == "btl_tcp_if_exclude"; }
+
+/// Returns true if the list of memory domains of UCX has one for TCP.
+bool has_tcp(const std::string& domains) {
+  return std::ranges::any_of(parts_of(domains),
+                             [](const std::string& one) { return one == "all" || one.starts_with("tcp"); });
 }
 
 }  // namespace
@@ -81,7 +88,7 @@ NetworkChoice read_network(std::string_view text) {
     named = part;
     choice.transport = *transport;
   }
-  choice.interfaces = choice.for_mend = fmt::format("{}", fmt::join(interfaces, ","));
+  choice.interfaces = fmt::format("{}", fmt::join(interfaces, ","));
   return choice;
 }
 
@@ -106,7 +113,7 @@ Settings settings_of_user(const NetworkChoice& choice, const std::map<std::strin
     if (!variable.starts_with(of_environment)) continue;
     const std::string name = variable.substr(of_environment.size());
     const bool is_overridden = (name == "btl" && choice.transport != Transport::automatic) ||
-                               (name == "btl_tcp_if_include" && !choice.interfaces.empty());
+                               (is_of_interfaces(name) && !choice.interfaces.empty());
     if (!is_overridden && !value_of(settings, name)) settings.emplace_back(name, value);
   }
   return settings;
@@ -137,6 +144,8 @@ Objections objections_to(const NetworkChoice& choice, const Settings& user) {
     objections.refusal = fmt::format("--network {} contradicts {} {}, which is set for Open MPI: leave one of them out",
                                      what, name, value);
   };
+  const std::string transports_in_use =
+      value_of(user, "btl").value_or(value_of(settings_for(choice, user), "btl").value_or(""));
   for (const auto& [name, value] : user) {
     if (name == "pml" && value != "ob1") {
       objections.refusal = fmt::format(
@@ -150,7 +159,7 @@ Objections objections_to(const NetworkChoice& choice, const Settings& user) {
           "--network",
           value);
     }
-    if (name == "btl_uct_memory_domains" && (names(value, "tcp") || names(value, "all"))) {
+    if (name == "btl_uct_memory_domains" && has_tcp(value) && !chosen_of({"uct"}, transports_in_use).empty()) {
       objections.refusal = fmt::format(
           "btl_uct_memory_domains {} is set for Open MPI, and its btl uct loses data of messages over TCP: use "
           "--network "
@@ -158,8 +167,7 @@ Objections objections_to(const NetworkChoice& choice, const Settings& user) {
           value);
     }
     if (name == "btl" && choice.transport != Transport::automatic) contradicts(name_of(choice.transport), name, value);
-    if ((name == "btl_tcp_if_include" || name == "btl_tcp_if_exclude") && !choice.interfaces.empty())
-      contradicts(choice.interfaces, name, value);
+    if (is_of_interfaces(name) && !choice.interfaces.empty()) contradicts(choice.interfaces, name, value);
     const auto warn_of = [&](const std::set<std::string>& kind, std::string_view why) {
       const auto chosen = chosen_of(kind, value);
       if (!chosen.empty())
@@ -180,7 +188,9 @@ Objections objections_to(const NetworkChoice& choice, const Settings& user) {
 }
 
 std::string slow_choice(const NetworkChoice& choice, const Settings& user, const std::vector<std::string>& devices) {
-  if (devices.empty() || choice.transport != Transport::automatic || value_of(user, "btl")) return {};
+  const bool is_chosen =
+      choice.transport != Transport::automatic || !choice.interfaces.empty() || value_of(user, "btl");
+  if (devices.empty() || is_chosen) return {};
   return fmt::format(
       "MPI uses InfiniBand ({}) through TCP: --network uct uses it directly, and --network tcp leaves out this line",
       fmt::join(devices, ", "));
@@ -191,7 +201,7 @@ std::string describe(const NetworkChoice& choice, const Settings& user) {
   all.insert(all.end(), user.begin(), user.end());
   const auto value = [&](std::string_view name) { return value_of(all, name).value_or(""); };
   return fmt::format("MPI: {} over {}, collective calls {}; interfaces: {}", value("pml"), value("btl"), value("coll"),
-                     choice.for_mend.empty() ? "all" : choice.for_mend);
+                     choice.interfaces.empty() ? "all" : choice.interfaces);
 }
 
 }  // namespace mend::jobs

@@ -25,7 +25,6 @@ struct NetworkChoice {
   std::string interfaces{};   ///< for TCP, mpirun's daemons and mend; empty: all
   std::string for_mpi{};      ///< those of them that lead to other machines, as btl_tcp_if_include takes them
   std::string for_daemons{};  ///< the same, as prte_if_include takes them
-  std::string for_mend{};     ///< for mend's own connections: `interfaces`, or those that the user gives to Open MPI
 };
 
 /// Reads the value of --network: auto, tcp, ofi or uct, and names of interfaces or networks, separated by commas, in

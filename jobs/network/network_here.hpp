@@ -10,12 +10,11 @@
 
 namespace mend::jobs {
 
-/// Returns the interfaces that the user gives to MPI's messages (btl_tcp_if_include); empty if there are none, or this
-/// machine does not have them. Local.
-std::string interfaces_of_mpi(const Settings& user);
-
-/// Returns the names of the InfiniBand devices of this machine, in alphabetical order. Local.
+/// Returns the names of the devices of this machine with an InfiniBand port, in alphabetical order. Local.
 std::vector<std::string> infiniband_devices();
+
+/// Returns true if the library beside `mpirun` was built with this transport's component. Local; starts ompi_info.
+bool has_component(const std::filesystem::path& mpirun, const std::string& component);
 
 /// Throws UsageError if the library beside `mpirun` was not built with this transport's component. Local; starts
 /// ompi_info.

@@ -34,7 +34,6 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
   for (const auto& [name, value] : launch.inherited) {
     if (name.starts_with("MEND_")) environment.emplace(name, value);
   }
-  if (!launch.network.for_mend.empty()) environment.emplace("MEND_NETWORK", launch.network.for_mend);
   return environment;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files/whole_file.hpp"
+#include "base/launch.hpp"
 #include "base/telemetry/json_text.hpp"
 #include "base/telemetry/user_text.hpp"
 #include "jobs/allocation/nodes.hpp"
@@ -414,8 +415,25 @@ bool has_open_quote(std::string_view text) {
   return open != 0;
 }
 
-int run(RunArguments& arguments) {
+/// Prepares the environment of this process, which mpirun inherits. The user's lists of components that are left out
+/// leave out mend's, too; interfaces that --network names override others; an outer job does not count.
+void prepare_environment(const NetworkChoice& network) {
   have_home();
+  for (const char* of_outer_job : {launch::process_variable, launch::job_variable, launch::host_address_variable,
+                                   launch::parent_death_variable, launch::restart_variable, launch::number_variable})
+    ::unsetenv(of_outer_job);
+  const auto complete = [](const char* variable, const char* own) {
+    if (const char* users = std::getenv(variable); users != nullptr)
+      ::setenv(variable, launch::components(users, own).c_str(), 1);
+  };
+  complete("OMPI_MCA_btl", launch::transports_by_default);
+  complete("OMPI_MCA_coll", launch::collectives_by_default);
+  if (network.interfaces.empty()) return;
+  ::unsetenv("OMPI_MCA_btl_tcp_if_include");
+  ::unsetenv("OMPI_MCA_btl_tcp_if_exclude");
+}
+
+int run(RunArguments& arguments) {
   Launch& launch = arguments.launch;
   // Checks both times, also a margin without a limit, and also with --dry-run.
   for (const std::string& time : {arguments.time_limit, arguments.time_margin})
@@ -433,16 +451,16 @@ int run(RunArguments& arguments) {
     launch.network.for_daemons = std::move(for_daemons);
   }
   check(launch);
+  prepare_environment(launch.network);
   launch.inherited = inherited_environment();
   const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
   Objections objections = objections_to(launch.network, user);
   if (!objections.refusal.empty()) throw UsageError(objections.refusal);
-  if (launch.network.for_mend.empty()) launch.network.for_mend = interfaces_of_mpi(user);
-  if (const std::string slow = slow_choice(launch.network, user, infiniband_devices()); !slow.empty())
-    objections.warnings.push_back(slow);
   const auto mpirun = find_mpirun();
   if (!arguments.dry_run) {
     require_component(mpirun, component_of(launch.network.transport));
+    const std::string slow = all_here(launch) ? "" : slow_choice(launch.network, user, infiniband_devices());
+    if (!slow.empty() && has_component(mpirun, "uct")) objections.warnings.push_back(slow);
     for (const std::string& warning : objections.warnings) fmt::print(stderr, "mend: {}\n", warning);
   }
   if (arguments.verbose) fmt::print(stderr, "mend: {}\n", describe(launch.network, user));

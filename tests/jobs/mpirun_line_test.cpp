@@ -4,6 +4,7 @@
 #include "jobs/run/process_limits.hpp"
 
 #include "base/error.hpp"
+#include "base/launch.hpp"
 
 #include <gmock/gmock.h>
 
@@ -94,18 +95,20 @@ TEST(MpirunLine, leaves_to_the_environment_what_the_user_has_set_there) {
   EXPECT_EQ(value_of(line_of(launch), {"--mca", "btl"}), "self,sm,uct");
 }
 
+TEST(ComponentsOfTheUser, leave_out_those_of_mend_too) {
+  EXPECT_EQ(launch::components("^hcoll,ml", "^han,hcoll,cuda"), "^hcoll,ml,han,cuda");
+  EXPECT_EQ(launch::components("^han", "^han"), "^han");
+  EXPECT_EQ(launch::components("self,tcp", "^ofi"), "self,tcp");
+}
+
 TEST(MpirunLine, hands_on_what_the_user_has_set_for_mend) {
   auto launch = four_and_two();
   launch.inherited = {{"MEND_REDUNDANCY", "replicas:2"}, {"MEND_SPARES", "9"}, {"MEND_NETWORK", "ib1"}, {"HOME", "/"}};
-  launch.network.for_mend = "ib0";  // the interfaces of MPI
   const auto line = line_of(launch);
   EXPECT_THAT(line, Contains("MEND_REDUNDANCY=replicas:2")) << "daemons on other nodes do not inherit it";
   EXPECT_THAT(line, Contains("MEND_SPARES=2"));
   EXPECT_THAT(line, Contains("MEND_NETWORK=ib1"));
   launch.network.interfaces = "ib0";  // named by --network
-  EXPECT_THAT(line_of(launch), Contains("MEND_NETWORK=ib0"));
-  launch.inherited.clear();
-  launch.network.interfaces.clear();
   EXPECT_THAT(line_of(launch), Contains("MEND_NETWORK=ib0"));
 }
 

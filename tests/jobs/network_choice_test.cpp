@@ -94,8 +94,12 @@ TEST(ALayerThatDoesNotSurviveFailures, is_refused) {
 TEST(UctOverTcp, is_refused_because_it_loses_data) {
   EXPECT_THAT(objections_to(read_network("uct"), {{"btl_uct_memory_domains", "tcp"}}).refusal,
               HasSubstr("loses data of messages over TCP"));
-  EXPECT_THAT(objections_to({}, {{"btl_uct_memory_domains", "all"}}).refusal, HasSubstr("--network tcp"));
-  EXPECT_THAT(objections_to({}, {{"btl_uct_memory_domains", "mlx5_0"}}).refusal, IsEmpty());
+  EXPECT_THAT(objections_to({}, {{"btl_uct_memory_domains", "all"}, {"btl", "self,uct"}}).refusal,
+              HasSubstr("--network tcp"));
+  EXPECT_THAT(objections_to(read_network("uct"), {{"btl_uct_memory_domains", "posix,tcp:1"}}).refusal,
+              HasSubstr("loses data"));
+  EXPECT_THAT(objections_to(read_network("uct"), {{"btl_uct_memory_domains", "mlx5_0"}}).refusal, IsEmpty());
+  EXPECT_THAT(objections_to({}, {{"btl_uct_memory_domains", "all"}}).refusal, IsEmpty()) << "uct is left out";
 }
 
 TEST(ANetworkThatIsNamed, contradicts_settings_of_the_user) {
@@ -129,6 +133,7 @@ TEST(InfiniBand, is_not_left_to_tcp_in_silence) {
       "out this line");
   EXPECT_THAT(slow_choice({}, {}, {}), IsEmpty());
   EXPECT_THAT(slow_choice(read_network("tcp"), {}, {"mlx5_0"}), IsEmpty());
+  EXPECT_THAT(slow_choice(read_network("eth0"), {}, {"mlx5_0"}), IsEmpty());
   EXPECT_THAT(slow_choice({}, {{"btl", "self,sm,uct"}}, {"mlx5_0"}), IsEmpty());
 }
 
