@@ -48,11 +48,9 @@ std::optional<ProcessId> find_stuck(const Answers& answers, std::chrono::millise
   if (const auto deaf = std::ranges::find_if(parked, was_called); deaf != parked.end()) return deaf->process;
   if (last.where->turn.is_in_agreement() && !is_in_body(*last.where)) return last.process;
 
-  const auto all_others = [&](auto holds) {
-    return std::ranges::all_of(held, [&](const Member& one) { return one.process == last.process || holds(one); });
-  };
-  const bool together =
-      !is_in_body(*last.where) && all_others([&](const Member& one) { return one.where->place == last.where->place; });
+  const bool together = !is_in_body(*last.where) && std::ranges::all_of(held, [&](const Member& one) {
+    return one.where->place == last.where->place;
+  });
   const bool left_behind =
       !recovers(last) && std::ranges::any_of(held, recovers);  // the recovery has ended all calls but this
   return together || left_behind ? std::optional(last.process) : std::nullopt;

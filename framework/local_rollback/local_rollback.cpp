@@ -454,10 +454,13 @@ void LocalRollback::begin_phase() {
 }
 
 int LocalRollback::tag_of(OwnTag message) {
-  const int* highest = nullptr;
-  int is_there = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &is_there);
-  return *highest - static_cast<int>(message);
+  static const int highest = [] {  // asked once, because ranks of a cluster need a tag in every call
+    const int* found = nullptr;
+    int is_there = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&found), &is_there);
+    return *found;
+  }();
+  return highest - static_cast<int>(message);
 }
 
 /// Waits until all ranks that had not begun the commit come to it, as they would if it were made. Otherwise one of them

@@ -14,6 +14,13 @@ support::JobEnd play_with_limit(const std::string& call, int spares, std::vector
   return play(call, 4, spares, options, MEND_STUCK);
 }
 
+/// Fails the current test unless each of 4 ranks has counted to the end, in whichever epoch.
+void expect_totals(const support::JobEnd& end) {
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+  EXPECT_THAT(said(end), testing::Each(HasSubstr(": total 96 after 6 steps")));
+}
+
 TEST(AProcessThatTheLibraryForgets, in_a_recovery_is_replaced) {
   const auto end = play_with_limit("shrink", 2);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
@@ -46,19 +53,14 @@ TEST(AProcessThatTheLibraryForgets, in_a_collective_call_of_a_restore_is_replace
 
 TEST(AProcessThatTheLibraryForgets, in_a_call_of_the_program_is_replaced_and_so_is_a_second_one) {
   const auto end = play_with_limit("barrier", 3, {"--mend-redundancy", "replicas:3"});
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), testing::SizeIs(4));
-  EXPECT_THAT(said(end), testing::Each(HasSubstr(": total 96 after 6 steps")));
+  expect_totals(end);
   EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck .*: nothing has moved for "));
   EXPECT_THAT(end.errors, ContainsRegex("rank 2 \\(process 2\\) is stuck .*: nothing has moved for "));
 }
 
 TEST(AProcessThatTheLibraryForgets, in_a_recovery_of_local_rollback_is_replaced) {
   const auto end = play_with_limit("sendrecv", 2, {"--mend-rollback", "local"});
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  // With two ranks that go back, all may have to: then there are more epochs.
-  EXPECT_THAT(said(end), testing::SizeIs(4));
-  EXPECT_THAT(said(end), testing::Each(HasSubstr(": total 96 after 6 steps")));
+  expect_totals(end);  // with two ranks that go back, all may have to: then there are more epochs
   EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck in a recovery: nothing has moved for "));
 }
 
