@@ -162,8 +162,7 @@ Objections objections_to(const NetworkChoice& choice, const Settings& user) {
     if (name == "btl_uct_memory_domains" && has_tcp(value) && !chosen_of({"uct"}, transports_in_use).empty()) {
       objections.refusal = fmt::format(
           "btl_uct_memory_domains {} is set for Open MPI, and its btl uct loses data of messages over TCP: use "
-          "--network "
-          "tcp, or name other domains",
+          "--network tcp, or name other domains",
           value);
     }
     if (name == "btl" && choice.transport != Transport::automatic) contradicts(name_of(choice.transport), name, value);

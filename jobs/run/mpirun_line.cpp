@@ -52,7 +52,7 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   append({"--with-ft", "ulfm"});
   append({"--map-by", "slot:OVERSUBSCRIBE"});  // without "slot", all processes start on the first node
   set("mpi_event_tick_rate", "100");           // microseconds until MPI learns of a death, instead of 10 ms
-  for (const auto& [name, value] : settings_for(launch.network, user)) set(name, value);
+  for (const auto& [name, value] : settings_for(launch.network, user)) append({"--mca", name, value});
   // The default algorithm may hide a failure behind MPI_SUCCESS.
   set("coll_tuned_use_dynamic_rules", "1");
   set("coll_tuned_allgatherv_algorithm", "2");
