@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
+#include "framework/option_file.hpp"
 #include "transport/control/interfaces.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,7 +15,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <sstream>
 #include <string_view>
@@ -372,38 +372,17 @@ bool is_flag(const CLI::App& app, std::string_view name) {
   return option != nullptr && option->get_items_expected_max() == 0;
 }
 
-/// Returns the items for mend in a TOML file: the keys of its [mend] table or, without that table, all keys outside of
-/// tables. Throws UsageError if there are tables, and nothing for mend.
-std::vector<CLI::ConfigItem> items_for_mend(const std::string& file) {
-  std::vector<CLI::ConfigItem> items = CLI::ConfigTOML().from_file(file);
-  const auto in_our_table = [](const CLI::ConfigItem& item) {
-    return item.parents == std::vector<std::string>{"mend"};
-  };
-  const bool has_table = std::any_of(items.begin(), items.end(), in_our_table);
-  const bool has_any = !items.empty();
-  std::erase_if(items, [&](const CLI::ConfigItem& item) {
-    const bool marks_a_table = item.name == "++" || item.name == "--";
-    return marks_a_table || (has_table ? !in_our_table(item) : !item.parents.empty());
-  });
-  if (items.empty() && has_any && !has_table)
-    throw UsageError("nothing in it is for mend: put options into a table [mend], or outside of all tables");
-  return items;
-}
-
-/// `said`: the option that names the file.
+/// Throws CLI::ValidationError. `said`: the option that names the file.
 void read_file(const std::string& said, const std::string& file, Options& options) {
   CLI::App keys("mend");
   keys.set_help_flag();
   define(keys, options, "--", false);
-  std::error_code unknown;  // of a file that does not exist
-  const bool readable = std::ifstream(file).good() && !std::filesystem::is_directory(file, unknown);
-  if (!readable) throw CLI::ValidationError(said, fmt::format("the file {} cannot be read", file));
+  const auto items = options_in_file(said, file, OptionTable::programs);
   try {
-    for (const CLI::ConfigItem& item : items_for_mend(file)) {
-      if (keys.get_option_no_throw("--" + item.name) == nullptr) {
-        throw UsageError(fmt::format("'{}' is not an option of mend", item.name));
-      }
+    for (const CLI::ConfigItem& item : items) {
       const std::string name = "--" + item.name;
+      if (keys.get_option_no_throw(name) == nullptr)
+        throw UsageError(fmt::format("'{}' is not an option of mend", item.name));
       std::vector<std::string> words = item.inputs;
       words.push_back(name);  // CLI11 takes arguments from the back of the vector
       if (is_flag(keys, name) && item.inputs.size() == 1) words = {name + "=" + item.inputs.front()};
@@ -412,15 +391,6 @@ void read_file(const std::string& said, const std::string& file, Options& option
   } catch (const std::exception& error) {
     throw CLI::ValidationError(said, fmt::format("{}: {}", file, error.what()));
   }
-}
-
-/// The file in which a site sets options for all jobs.
-constexpr const char* site_file = "/etc/mend.toml";
-
-void read_site_file(const std::string& said, const std::string& file, Options& options) {
-  std::error_code unknown;
-  if (file == "none" || (file == site_file && !std::filesystem::exists(file, unknown))) return;
-  read_file(said, file, options);
 }
 
 std::vector<std::string> names_of_options(const CLI::App& app) {
@@ -451,14 +421,16 @@ void add_options(CLI::App& app, Options& options) {
   CLI::Option* const site =
       app.add_option_function<std::string>(
              "--mend-site-config",
-             [&options](const std::string& file) { read_site_file("--mend-site-config", file, options); },
+             [&options](const std::string& file) {
+               if (is_site_file(file)) read_file("--mend-site-config", file, options);
+             },
              fmt::format(
                  "TOML file of the site, which all other choices override, or none (default {}, if it is there)",
-                 site_file))
+                 usual_site_file))
           ->envname("MEND_SITE_CONFIG")
           ->type_name("FILE")
           ->group(group)
-          ->default_str(site_file)
+          ->default_str(usual_site_file)
           ->force_callback();
   refuse_flag_as_value(*site);
   CLI::Option* const config =

@@ -39,19 +39,25 @@ bool come_here(const std::vector<Node>& nodes, int processes) {
 
 bool all_here(const Launch& launch) { return !launch.elsewhere; }
 
-std::optional<int> spares_told(const std::vector<std::string>& program) {
-  constexpr std::string_view flag = "--mend-spares";
+std::optional<std::string> told(std::string_view flag, const std::vector<std::string>& program) {
+  std::optional<std::string> value;
   const auto end = std::ranges::find(program, "--");
   for (auto word = program.begin(); word != end; ++word) {
     if (!word->starts_with(flag)) continue;
-    const bool with_value = word->size() > flag.size() && (*word)[flag.size()] == '=';
-    if (!with_value && (*word != flag || word + 1 == end)) continue;
-    const std::string_view text = with_value ? std::string_view(*word).substr(flag.size() + 1) : *(word + 1);
-    int spares = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), spares);
-    if (error == std::errc{} && rest == text.data() + text.size()) return spares;
+    const std::string_view rest = std::string_view(*word).substr(flag.size());
+    if (rest.starts_with('=')) value = rest.substr(1);
+    if (rest.empty() && word + 1 != end) value = *(word + 1);
   }
-  return std::nullopt;
+  return value;
+}
+
+std::optional<int> spares_told(const std::vector<std::string>& program) {
+  const auto text = told("--mend-spares", program);
+  if (!text) return std::nullopt;
+  int spares = 0;
+  const char* const end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, spares);
+  return error == std::errc{} && rest == end ? std::optional(spares) : std::nullopt;
 }
 
 int spares_for(std::string_view text, int ranks) {

@@ -18,6 +18,10 @@ inline constexpr int most_processes = 1'000'000;
 /// Returns true if all processes of `launch` run on this machine. Pure.
 bool all_here(const Launch& launch);
 
+/// Returns the value of an option, such as "--mend-spares", among the program's words: the last one, up to a word "--".
+/// Pure.
+std::optional<std::string> told(std::string_view flag, const std::vector<std::string>& program);
+
 /// Returns the number of spares in the program's own option. Returns nothing without this option, or if its value is
 /// not a number, which the program reports itself. Pure.
 std::optional<int> spares_told(const std::vector<std::string>& program);

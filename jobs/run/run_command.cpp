@@ -12,6 +12,7 @@
 #include "jobs/control/job_socket.hpp"
 #include "jobs/control/job_state.hpp"
 #include "jobs/network/network_here.hpp"
+#include "jobs/option_files.hpp"
 #include "jobs/plan/quantities.hpp"
 #include "jobs/program_argument.hpp"
 #include "jobs/report/job_result.hpp"
@@ -543,9 +544,13 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
       "--mend-disk from where it was; otherwise with the program's own exit code, or 128 + the signal that ended the\n"
       "job or mpirun. Of programs that do not use mend, and of those that run on other nodes alone, mpirun's word is\n"
       "taken.\n\n"
-      "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.");
+      "MEND_MPIRUN names the mpirun to use, should it not be the one of the MPI that mend was built with.\n\n"
+      "Options that are set for all jobs are in files: the table [mend.run] of the file that MEND_CONFIG names, and "
+      "of\n"
+      "the site's, /etc/mend.toml; their names are those of the flags. Flags and variables override them.");
   run_command->add_option("-n,--ranks", launch.ranks, "Ranks of the application")
       ->required()
+      ->configurable(false)
       ->check(CLI::Range(1, most_processes));
   auto* const spares = run_command
                            ->add_option("-s,--spares", arguments->spares,
@@ -569,7 +574,8 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
           "(libfabric) or uct (UCX); and the interfaces or networks that MPI over TCP, mpirun and mend use, such as "
           "ib0 or 10.0.0.0/24 (default: all that lead to other nodes)")
       ->type_name("{auto,tcp,ofi,uct}|INTERFACE,...");
-  run_command->add_option("--result", launch.result, "File that the job writes at its end, for mend report");
+  run_command->add_option("--result", launch.result, "File that the job writes at its end, for mend report")
+      ->configurable(false);
   run_command->add_option("--mpi", arguments->mpirun_options,
                           "Further options for mpirun, in one word: \"--bind-to none\"");
   run_command
@@ -595,10 +601,11 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
                    "lost; it goes on from disk (--mend-disk)")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  run_command->add_flag(
-      "--restart", launch.restarts,
-      "Go on from disk (--mend-disk), with any number of ranks, or end at once if no version is there. "
-      "Without it, such a job starts from the beginning");
+  run_command
+      ->add_flag("--restart", launch.restarts,
+                 "Go on from disk (--mend-disk), with any number of ranks, or end at once if no version is there. "
+                 "Without it, such a job starts from the beginning")
+      ->configurable(false);
   run_command->add_option(
       "--time-limit", arguments->time_limit,
       "How long the job may run (90s, 30min, 36h; default: as Slurm says of the allocation): before "
@@ -615,10 +622,17 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
                         "Check that --mend-rollback local suits the program: one rank for each spare ends on purpose, "
                         "from the second commit on, and the spare must send the same messages again. Exits with 2 if "
                         "one does not");
-  run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it");
+  run_command->add_flag("--dry-run", arguments->dry_run, "Print the mpirun command instead of running it")
+      ->configurable(false);
   run_command->prefix_command();
   end_with_program(*run_command);
   run_command->callback([run_command, arguments, &after_dashes, &chosen] {
+    auto& program = arguments->launch.program;
+    program = run_command->remaining();
+    // Dashes after the program's name belong to the program.
+    if (!program.empty() && !after_dashes.empty()) program.push_back("--");
+    program.insert(program.end(), after_dashes.begin(), after_dashes.end());
+    take_options_from_files(*run_command, program);
     const bool has_result = run_command->count("--result") > 0;
     if (has_result && arguments->launch.result.empty()) throw UsageError("--result has no name: name a file");
     for (const char* option : {"--network", "--time-limit", "--time-margin"}) {
@@ -626,11 +640,6 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
       if (given->count() > 0 && given->results().back().empty())
         throw UsageError(fmt::format("{} has no value: give one, or leave it out", option));
     }
-    auto& program = arguments->launch.program;
-    program = run_command->remaining();
-    // Dashes after the program's name belong to the program.
-    if (!program.empty() && !after_dashes.empty()) program.push_back("--");
-    program.insert(program.end(), after_dashes.begin(), after_dashes.end());
     chosen = [arguments] { return run(*arguments); };
   });
 }

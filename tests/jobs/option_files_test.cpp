@@ -1,0 +1,107 @@
+// What files of options set for mend run: the table [mend.run] of the user's file, and of the site's.
+
+#include "tests/support/mend_process.hpp"
+#include "tests/support/scoped_environment.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Two files of options, in force for the processes that a test starts.
+class OptionFiles : public testing::Test {
+ protected:
+  const support::ScratchFolder folder;
+  const std::string users = (folder / "user.toml").string();
+  const std::string sites = (folder / "site.toml").string();
+  const support::ScopedEnvironment environment{{"MEND_CONFIG", users}, {"MEND_SITE_CONFIG", sites}};
+
+  void write(const std::string& user, const std::string& site) const {
+    std::ofstream(users) << user;
+    std::ofstream(sites) << site;
+  }
+};
+
+struct Tried {
+  int code;
+  std::string output;
+  std::string errors;
+};
+
+Tried dry_run(std::vector<std::string> options) {
+  options.insert(options.begin(), {"run", "--dry-run", "-n", "4"});
+  options.insert(options.end(), {"--", "/bin/true"});
+  MendProcess process(options);
+  const int code = process.wait();
+  return {code, process.output(), process.errors()};
+}
+
+TEST_F(OptionFiles, are_overridden_by_flags_and_the_users_by_nobody_else) {
+  write("[mend.run]\nspares = 2\n", "[mend.run]\nspares = 3\nnetwork = \"tcp\"\nmpi = \"--bind-to none\"\n");
+  const auto files = dry_run({});
+  EXPECT_EQ(files.code, 0) << files.errors;
+  EXPECT_THAT(files.output, HasSubstr("-np 6 "));
+  EXPECT_THAT(files.output, HasSubstr("btl self,sm,tcp"));
+  EXPECT_THAT(files.output, HasSubstr("--bind-to none"));
+  EXPECT_THAT(dry_run({"--spares", "1"}).output, HasSubstr("-np 5 "));
+  const support::ScopedEnvironment variable{{"MEND_SPARES", "4"}};
+  EXPECT_THAT(dry_run({}).output, HasSubstr("-np 8 "));
+}
+
+TEST_F(OptionFiles, have_tables_for_programs_too_which_mend_run_leaves_alone) {
+  write("spares = 7\n[mend]\nversions = 3\n", "versions = 3\n[solver]\nsteps = 3\n");
+  const auto run = dry_run({});
+  EXPECT_EQ(run.code, 0) << run.errors;
+  EXPECT_THAT(run.errors, IsEmpty());
+  EXPECT_THAT(run.output, HasSubstr("-np 4 "));
+}
+
+TEST_F(OptionFiles, set_flags_and_leave_out_what_a_given_option_excludes) {
+  write("[mend.run]\nverbose = true\nspares = 2\n", "");
+  EXPECT_THAT(dry_run({}).errors, HasSubstr("mend: MPI: ob1 over"));
+  const auto run = dry_run({"--spare-nodes", "1", "--host", "a:4,b:4"});
+  EXPECT_EQ(run.code, 0) << run.errors;
+  write("[mend.run]\nverbose = false\n", "[mend.run]\nverbose = true\n");
+  EXPECT_THAT(dry_run({}).errors, IsEmpty());
+}
+
+TEST_F(OptionFiles, that_make_no_sense_are_refused_by_name) {
+  const auto expect_refusal = [&](const std::string& user, const std::string& site, const std::string& sentence) {
+    write(user, site);
+    const auto run = dry_run({});
+    EXPECT_EQ(run.code, 2);
+    EXPECT_EQ(run.errors, fmt::format("mend: {}\n", sentence));
+  };
+  expect_refusal("[mend.run]\nspare = 2\n", "",
+                 fmt::format("--mend-config: {}: 'spare' is not an option of mend run", users));
+  expect_refusal(
+      "", "[mend.run]\nranks = 2\n",
+      fmt::format("--mend-site-config: {}: 'ranks' is of one job, and not for files: give it to mend run", sites));
+  expect_refusal(
+      "[mend.rum]\nspares = 2\n", "",
+      fmt::format("--mend-config: {}: [mend.rum] is not a table of mend: there are [mend] and [mend.run]", users));
+  write("[mend.run]\nstart-limit = \"soon\"\n", "");
+  const auto wrong = dry_run({});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.errors, HasSubstr(users));
+  EXPECT_THAT(wrong.errors, HasSubstr("soon"));
+}
+
+TEST_F(OptionFiles, may_be_named_by_the_programs_own_flag) {
+  write("", "");
+  const std::string other = (folder / "other.toml").string();
+  std::ofstream(other) << "[mend.run]\nspares = 2\n";
+  MendProcess process({"run", "--dry-run", "-n", "4", "--", "/bin/true", "--mend-config", other});
+  EXPECT_EQ(process.wait(), 0) << process.errors();
+  EXPECT_THAT(process.output(), HasSubstr("-np 6 "));
+}
+
+}  // namespace
