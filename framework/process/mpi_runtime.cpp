@@ -9,14 +9,19 @@
 #include "framework/process/process_context.hpp"
 #include "transport/mpi.hpp"
 
+#include <fmt/format.h>
 #include <pmix.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace mend {
 namespace {
+
+constexpr const char* layer_variable = "OMPI_MCA_pml";
+constexpr const char* layer_for_failures = "ob1";
 
 /// Sets the list of components in `variable` to `own`; a list of the user takes precedence.
 void set_components(const char* variable, const char* own) {
@@ -30,7 +35,7 @@ void set_components(const char* variable, const char* own) {
 void set_library_defaults() {
   ::setenv("OMPI_MCA_mpi_event_tick_rate", "100", 0);
   // On a machine with a fast network, the library may choose components by itself that do not survive failures.
-  ::setenv("OMPI_MCA_pml", "ob1", 0);
+  ::setenv(layer_variable, layer_for_failures, 0);
   set_components("OMPI_MCA_btl", launch::transports_by_default);
   set_components("OMPI_MCA_coll", launch::collectives_by_default);
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
@@ -127,6 +132,12 @@ bool MpiRuntime::tolerates_failures() const {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   return size == 1 || library_tolerates_failures();
+}
+
+void MpiRuntime::require_layer_for_failures() const {
+  const char* const layer = std::getenv(layer_variable);
+  if (layer == nullptr || std::string_view(layer) == layer_for_failures) return;
+  throw UsageError(fmt::format("pml {} is set for Open MPI, and only ob1 survives failures: leave it out", layer));
 }
 
 MpiRuntime::~MpiRuntime() {

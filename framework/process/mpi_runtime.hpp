@@ -25,6 +25,10 @@ class MpiRuntime {
   /// processes. The same on all of them. Local.
   bool tolerates_failures() const;
 
+  /// Throws UsageError if the user has set another point-to-point layer for the library than the one that survives
+  /// failures. mend run refuses that itself, but mpirun does not. Local.
+  void require_layer_for_failures() const;
+
   /// Has the destructor leave MPI without waiting for other processes, because processes have died. Either all living
   /// processes of the launch call this, or none. Local.
   void leave_alone() { alone_ = true; }

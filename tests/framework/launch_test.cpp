@@ -17,6 +17,7 @@ namespace {
 using support::Job;
 using support::JobEnd;
 using testing::AllOf;
+using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
 using testing::EndsWith;
@@ -57,6 +58,14 @@ TEST(PlainMpirun, without_fault_tolerance_warns_and_goes_on_unprotected) {
     EXPECT_EQ(told, 1) << end.errors;
     EXPECT_THAT(end.errors, HasSubstr("unprotected: the MPI library runs with its fault tolerance switched off"));
   }
+}
+
+TEST(PlainMpirun, with_a_layer_that_does_not_survive_failures_is_refused) {
+  const auto end = mpirun({"--with-ft", "ulfm", "--mca", "pml", "^cm"}, 2, {MEND_SUBJECT, "nobody_dies"});
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_THAT(support::complaints(end),
+              Contains("mend: pml ^cm is set for Open MPI, and only ob1 survives failures: leave it out"))
+      << end.errors;
 }
 
 TEST(PlainMpirun, takes_the_number_of_spares_from_the_environment) {
