@@ -16,7 +16,7 @@ source "$here/setup/openmpi.sh"
 
 usage() {
   cat <<END
-Usage: jobs/setup.sh [--open-mpi DIR|VERSION|ARCHIVE] [--uncorrected] [--help]
+Usage: jobs/setup.sh [--open-mpi DIR|VERSION|ARCHIVE|git[:BRANCH]] [--uncorrected] [--help]
 
 Makes this machine ready to build mend. Installs missing packages (Debian 12 and 13; as root or with sudo), and looks
 for an Open MPI of release 5.0 or later with fault tolerance: in MPI_HOME, CMAKE_PREFIX_PATH, on PATH, then in
@@ -27,6 +27,7 @@ place than $mend_prefix.
 --open-mpi DIR      takes the installed Open MPI of that prefix, and no other
 --open-mpi VERSION  builds that release, 5.0.0 or later, with those of mend's corrections that fit it, and names the others
 --open-mpi ARCHIVE  the same, of the sources in a tar file
+--open-mpi git      the same, of the newest sources in Open MPI's repository: branch main, or git:BRANCH, also a tag
 --uncorrected       builds it as it is distributed, to compare; mend works on it, with limits (docs/open-mpi.md)
 jobs/corrections.sh --check PREFIX tries what an Open MPI lacks.
 
@@ -53,7 +54,7 @@ parse() {
     case $1 in
       -h | --help) usage; exit 0 ;;
       --open-mpi)
-        [[ -n ${2-} ]] || refuse "--open-mpi needs a prefix, a version or an archive of sources"
+        [[ -n ${2-} ]] || refuse "--open-mpi needs a prefix, a version, an archive of sources, or git"
         wanted=$2
         shift
         ;;

@@ -4,6 +4,8 @@
 tested_version=5.0.7
 openmpi_version=$tested_version
 openmpi_archive=  # of sources, if the user has named one
+openmpi_commit=   # of Open MPI's repository, if the user wants its newest sources
+openmpi_branch=   # the branch or tag of that commit
 installed=        # the prefix that the user has named
 uncorrected=
 openmpi_patches=$here/setup/patches
@@ -12,6 +14,7 @@ debian_suite=trixie
 debian_source=openmpi=$openmpi_version-1
 debian_tarball=openmpi_$openmpi_version.orig.tar.xz
 debian_sha256=97f10c04e9b9a1771db3fd005009e4c07afa3ce739f940e41eb0fc7397cb9473
+repository_url=https://github.com/open-mpi/ompi.git
 release_tarball=openmpi-$openmpi_version.tar.bz2
 release_url=https://download.open-mpi.org/release/open-mpi/v5.0/$release_tarball
 release_sha256=119f2009936a403334d0df3c0d74d5595a32d99497f9b1d41e90019fee2fc2dd
@@ -65,6 +68,20 @@ version_of_sources() {
     END { if (value["major"] != "") print value["major"] "." value["minor"] "." value["release"] value["greek"] }' <<<"$text"
 }
 
+# Sets $openmpi_commit to the newest commit of a branch or tag of Open MPI's repository, and the version after it.
+find_commit() {
+  openmpi_branch=$1
+  command -v git >/dev/null || refuse "'$wanted' needs git, which is not installed"
+  local found
+  # A tag with a message has a line of its own and one of its commit, which ends in ^{}.
+  found=$(git ls-remote "$repository_url" "refs/heads/$1" "refs/tags/$1" "refs/tags/$1^{}" 2>/dev/null) ||
+    refuse "'$wanted': the repository $repository_url cannot be reached"
+  openmpi_commit=$(tail -n 1 <<<"$found" | head -c 40)
+  [[ -n $openmpi_commit ]] || refuse "'$wanted': $repository_url has no branch or tag $1"
+  openmpi_version=git-${openmpi_commit::12}
+  packages+=("${packages_for_repository[@]}")
+}
+
 # Decides from the command line what is found or built.
 choose_openmpi() {
   if [[ -d $wanted ]]; then
@@ -78,12 +95,16 @@ choose_openmpi() {
     openmpi_archive=$(realpath "$wanted")
     openmpi_version=$(version_of_sources "$openmpi_archive")
     [[ -n $openmpi_version ]] || refuse "$wanted has no sources of Open MPI"
+  elif [[ $wanted == git || $wanted == git:?* ]]; then
+    local branch=${wanted#git}
+    branch=${branch#:}
+    find_commit "${branch:-main}"
   elif [[ $wanted =~ ^[0-9]+\.[0-9]+\.[0-9]+[a-z0-9]*$ ]]; then
     openmpi_version=$wanted
   elif [[ -n $wanted ]]; then
-    refuse "'$wanted' is neither a prefix, nor an archive of sources, nor a version like $tested_version"
+    refuse "'$wanted' is neither a prefix, nor an archive of sources, nor git, nor a version like $tested_version"
   fi
-  ((${openmpi_version%%.*} >= 5)) || refuse "mend needs Open MPI 5.0 or later, and this is $openmpi_version"
+  [[ -n $openmpi_commit ]] || ((${openmpi_version%%.*} >= 5)) || refuse "mend needs Open MPI 5.0 or later, and this is $openmpi_version"
   plan_openmpi
 }
 
@@ -178,6 +199,13 @@ fetch_release() {
     echo "neither curl nor wget is there"
     return 1
   fi
+}
+
+# clone_openmpi FOLDER: gets the sources of $openmpi_commit, and what they need to be configured.
+clone_openmpi() {
+  git clone --depth 1 --branch "$openmpi_branch" --recurse-submodules --shallow-submodules "$repository_url" "$1" ||
+    return
+  cd "$1" && ./autogen.pl --force
 }
 
 # Sets $tarball to a source with the right digest.
@@ -293,11 +321,18 @@ build_openmpi() {
   say "building Open MPI $openmpi_version${uncorrected:+ without corrections}, about 8 minutes on 2 cores, into"
   say "  $openmpi_prefix"
   report_networks
-  fetch_openmpi "$source"
   rm -rf "$objects" "$source/openmpi" "$applied"
-  mkdir -p "$objects" "$source/openmpi"
-  logged "unpacking Open MPI" 0 tar --extract --file "$tarball" --directory "$source/openmpi" --strip-components 1 ||
-    give_up "the source of Open MPI could not be unpacked"
+  mkdir -p "$objects" "$source"
+  if [[ -n $openmpi_commit ]]; then
+    logged "getting Open MPI's repository, $openmpi_branch (some minutes)" 0 clone_openmpi "$source/openmpi" ||
+      give_up "$openmpi_branch of $repository_url could not be cloned, or its ./autogen.pl failed"
+    tarball="$openmpi_branch of $repository_url"
+  else
+    fetch_openmpi "$source"
+    mkdir "$source/openmpi"
+    logged "unpacking Open MPI" 0 tar --extract --file "$tarball" --directory "$source/openmpi" --strip-components 1 ||
+      give_up "the source of Open MPI could not be unpacked"
+  fi
   [[ -x $source/openmpi/configure ]] ||
     give_up "$tarball has the sources of a repository, without configure: run their ./autogen.pl, and pack them again"
   if [[ -z $uncorrected ]]; then

@@ -8,6 +8,9 @@ packages=(
   perl patch flex zlib1g-dev xz-utils bzip2 dpkg-dev debian-archive-keyring ca-certificates
 )
 
+# Needed for the sources of Open MPI's repository, which have no configure.
+packages_for_repository=(autoconf automake libtool m4 python3)
+
 on_debian() { [[ -r /etc/debian_version ]] && command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 # Prints the packages that are not installed or, if the system is not Debian, the commands that are missing.

@@ -184,13 +184,36 @@ TEST(SetUp, says_in_a_sentence_which_open_mpi_it_cannot_take) {
   };
   for (const Case& one : std::vector<Case>{
            {{"--open"}, "unknown argument '--open'; see --help"},
-           {{"--open-mpi"}, "--open-mpi needs a prefix, a version or an archive of sources"},
+           {{"--open-mpi"}, "--open-mpi needs a prefix, a version, an archive of sources, or git"},
            {{"--open-mpi", "4.1.2"}, "mend needs Open MPI 5.0 or later, and this is 4.1.2"},
-           {{"--open-mpi", "newest"}, "'newest' is neither a prefix, nor an archive of sources, nor a version"},
+           {{"--open-mpi", "newest"},
+            "'newest' is neither a prefix, nor an archive of sources, nor git, nor a version"},
            {{"--open-mpi", file.string()}, "has no sources of Open MPI"},
            {{"--open-mpi", folder.path().string()}, "cannot be used: it has no bin/ompi_info"},
            {{"--open-mpi", MEND_MPI_PREFIX, "--uncorrected"}, "--uncorrected is for an Open MPI that is built"}}) {
     const ProgramEnd end = script("setup.sh", one.arguments);
+    EXPECT_EQ(end.exit_code, 2) << one.sentence;
+    EXPECT_THAT(end.errors, HasSubstr(one.sentence));
+  }
+}
+
+TEST(SetUp, says_in_a_sentence_what_is_wrong_with_a_repository) {
+  const std::string url = "https://github.com/open-mpi/ompi.git";
+  const support::ScratchFolder folder;
+  const std::string repository = folder.path() / "repository";
+  ASSERT_EQ(mend::jobs::run_program({"git", "init", "--quiet", repository}, std::chrono::seconds(20)).exit_code, 0);
+  struct Case {
+    std::string where;
+    std::string wanted;
+    std::string sentence;
+  };
+  for (const Case& one :
+       {Case{repository, "git:nowhere", "'git:nowhere': " + url + " has no branch or tag nowhere"},
+        Case{folder.path() / "nothing", "git", "'git': the repository " + url + " cannot be reached"}}) {
+    const support::ScopedEnvironment other_place{{"GIT_CONFIG_COUNT", "1"},
+                                                 {"GIT_CONFIG_KEY_0", "url." + one.where + ".insteadOf"},
+                                                 {"GIT_CONFIG_VALUE_0", url}};
+    const ProgramEnd end = script("setup.sh", {"--open-mpi", one.wanted});
     EXPECT_EQ(end.exit_code, 2) << one.sentence;
     EXPECT_THAT(end.errors, HasSubstr(one.sentence));
   }
