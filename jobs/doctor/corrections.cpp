@@ -11,7 +11,6 @@ constexpr std::array all{
         "a survivor may crash in MPIX_Comm_agree when news of a death comes late; --mend-agreement era avoids it",
         Release{5, 0, 0}, Release{5, 0, 10}},
     Correction{"all-killed-is-no-success", "mpirun exits with 0 when every process was killed"},
-    Correction{"allgatherv-reports-failures", "MPI_Allgatherv of small data may hide a failure"},
     Correction{"dead-clients-are-not-listened-to", "a process that is started for a dead rank may wait for ever"},
     Correction{"dead-peers-leave-shared-memory-usable", "a death in MPI_Init may leave the others waiting for ever"},
     Correction{"duplicates-keep-their-order",
