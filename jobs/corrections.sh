@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries mend's corrections to Open MPI one by one on a library: see `jobs/corrections.sh --help`.
+# Tries mend's corrections to Open MPI one by one on a library: see --help. Installed as share/mend/corrections.sh.
 
 set -euo pipefail
 
@@ -9,19 +9,21 @@ patches=$here/setup/patches
 
 usage() {
   cat <<USAGE
-Usage: jobs/corrections.sh --check MPI_HOME [--runs N] [NAME...]
-       jobs/corrections.sh --list
+Usage: $0 --check MPI_HOME [--runs N] [--tabs] [NAME...]
+       $0 --list
 
-Runs the reproducer of each correction (jobs/setup/reproducers), or of the NAMEd ones, against the Open MPI in MPI_HOME,
-and prints a table: whether the library shows the defect, in which run, and after how many seconds. A reproducer is
-repeated until it shows the defect, at most as often as its file says, or N times. Each run has a time limit; what it has
-started is ended with it. A few minutes for all.
+Runs the reproducer of each correction (setup/reproducers beside this script), or of the NAMEd ones, against the Open MPI
+in MPI_HOME, and prints a table: whether the library shows the defect, in which run, and after how many seconds. A
+reproducer is repeated until it shows the defect, at most as often as its file says, or N times. Each run has a time
+limit; what it has started is ended with it. A few minutes for all.
+
+--tabs prints the lines of the table alone, for programs, with a tab between two columns.
 
 Exits with 0 when no defect is shown, with 1 when one is, and with 2 for wrong arguments or a library that cannot be used.
 USAGE
 }
 
-refuse() { printf 'jobs/corrections.sh: %s\n' "$1" >&2; exit 2; }
+refuse() { printf '%s: %s\n' "${0##*/}" "$1" >&2; exit 2; }
 
 # Prints the file of the reproducer NAME; nothing if there is none.
 file_of() { find "$reproducers" -mindepth 2 \( -name "$1.c" -o -name "$1.sh" \) -print -quit; }
@@ -48,16 +50,24 @@ check_library() {
     refuse "the Open MPI in $home has no fault tolerance (ompi_info does not say 'FT MPI support: yes')"
 }
 
-# Ends all processes of the session.
+# Ends all processes of the session, without the messages of bash about that.
 end_session() {
   local left i
-  kill -TERM "$1" 2>/dev/null || true
+  kill -TERM "$1" || true
   for ((i = 0; i < 40; ++i)); do
-    left=$(ps -s "$1" -o pid= || true)
+    left=$(ps -s "$1" -o stat=,pid= | sed -n '/^Z/!s/.* //p' || true)  # without zombies
     [[ -n $left ]] || return 0
-    ((i < 10)) || kill -KILL $left 2>/dev/null || true
+    ((i < 10)) || kill -KILL $left || true
     sleep 0.05
   done
+} 2>/dev/null
+
+# Ends a reproducer that is still running, and removes what it has left.
+clean_up() {
+  trap '' HUP INT TERM
+  local session
+  for session in $(jobs -p); do end_session "$session"; done
+  rm -rf "$scratch"
 }
 
 # run_once LIMIT COMMAND...: sets $outcome to "defect", "sound", "hangs", "untestable" or "ended", and $words to what was
@@ -153,29 +163,34 @@ try_correction() {
 seconds_since() { awk -v begin="$1" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.1f", end - begin }'; }
 
 check() {
-  local name unknown=() shown=0 count=0 verdict words run seconds
+  local name shown=0 count=0 verdict words run seconds
   for name in "${wanted[@]}"; do
     [[ -n $(file_of "$name") ]] || names | grep -qxF "$name" || refuse "there is no correction '$name'; --list prints them"
   done
   check_library
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/mend-corrections-XXXXXX")
-  trap 'rm -rf "$scratch"' EXIT
-  trap 'exit 130' INT TERM
+  trap clean_up EXIT
+  trap 'exit 130' HUP INT TERM
   # What the user has set for other jobs does not count here.
   for name in $(compgen -e | grep -E '^(OMPI|PRTE|PMIX|OPAL|MEND|HWLOC)_'); do unset "$name"; done
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  printf '%-38s %-10s %5s %7s  %s\n' correction defect runs seconds why
+  local line='%-38s %-10s %5s %7s  %s\n'
+  if [[ -n $tabs ]]; then
+    line='%s\t%s\t%s\t%s\t%s\n'
+  else
+    printf "$line" correction defect runs seconds why
+  fi
   for name in "${wanted[@]}"; do
     try_correction "$name"
-    printf '%-38s %-10s %5d %7s  %s\n' "$name" "$verdict" "$run" "$seconds" "$words"
+    printf "$line" "$name" "$verdict" "$run" "$seconds" "$words"
     count=$((count + 1))
     [[ $verdict != shown ]] || shown=$((shown + 1))
   done
-  printf '%d of %d defects are shown by %s\n' "$shown" "$count" "$home"
+  [[ -n $tabs ]] || printf '%d of %d defects are shown by %s\n' "$shown" "$count" "$home"
   ((shown == 0))
 }
 
-mode= home= most_runs= wanted=()
+mode= home= most_runs= tabs= wanted=()
 while (($# > 0)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -190,6 +205,7 @@ while (($# > 0)); do
       most_runs=$2
       shift
       ;;
+    --tabs) tabs=yes ;;
     -*) refuse "unknown option '$1'; see --help" ;;
     *) wanted+=("$1") ;;
   esac

@@ -123,7 +123,7 @@ TEST(CorrectionsCommand, says_in_a_sentence_what_it_cannot_do) {
            {{"--check", fake.string()}, "has no fault tolerance (ompi_info does not say 'FT MPI support: yes')"}}) {
     const ProgramEnd end = script("corrections.sh", one.arguments);
     EXPECT_EQ(end.exit_code, 2) << one.sentence;
-    EXPECT_THAT(end.errors, StartsWith("jobs/corrections.sh: ")) << one.sentence;
+    EXPECT_THAT(end.errors, StartsWith("corrections.sh: ")) << one.sentence;
     EXPECT_THAT(end.errors, HasSubstr(one.sentence));
     EXPECT_EQ(end.output, "") << one.sentence;
   }
