@@ -16,7 +16,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -75,20 +74,22 @@ ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::second
   errors.close_writing();
 
   ProgramEnd end;
-  constexpr std::chrono::seconds limit_when_interrupted{5};
-  bool is_interrupted = false;
+  constexpr std::chrono::seconds patience_when_asked{5};
+  bool is_asked_to_end = false;
   auto deadline = Clock::now() + limit;
   while (output.reading() >= 0 || errors.reading() >= 0) {
-    if (HeldSignals::come() && !std::exchange(is_interrupted, true)) {
-      ::kill(-child, SIGTERM);
-      deadline = std::min(deadline, Clock::now() + limit_when_interrupted);
-    }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) {
-      end.in_time = false;
+    const bool is_over = Clock::now() >= deadline;
+    if (is_over) end.in_time = false;
+    if (is_over && is_asked_to_end) {
       ::kill(-child, SIGKILL);
       break;
     }
+    if (is_over || (HeldSignals::come() && !is_asked_to_end)) {
+      is_asked_to_end = true;
+      ::kill(-child, SIGTERM);
+      deadline = Clock::now() + patience_when_asked;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     std::array<pollfd, 2> streams{{{output.reading(), POLLIN, 0}, {errors.reading(), POLLIN, 0}}};
     const timespec patience{left / 1000, left % 1000 * 1'000'000};
     if (::ppoll(streams.data(), streams.size(), &patience, HeldSignals::before()) < 0) continue;

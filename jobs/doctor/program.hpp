@@ -11,7 +11,7 @@ namespace mend::jobs {
 
 struct ProgramEnd {
   int exit_code = -1;   ///< 128 + the signal that ended it; 127 if it could not be started
-  bool in_time = true;  ///< false: it was killed, with all processes of its process group
+  bool in_time = true;  ///< false: it was ended, with all processes of its process group
   std::string output;   ///< standard output
   std::string errors;   ///< standard error
 
@@ -20,8 +20,8 @@ struct ProgramEnd {
   std::string complaint() const;
 };
 
-/// Runs `line` with empty standard input. Local. Throws EnvironmentError if no process can be made;
-/// Interrupted (jobs/doctor/held_signals.hpp).
+/// Runs `line` with empty standard input. After the limit, its process group gets SIGTERM, and SIGKILL five seconds
+/// later. Local. Throws EnvironmentError if no process can be made; Interrupted (jobs/doctor/held_signals.hpp).
 ProgramEnd run_program(const std::vector<std::string>& line, std::chrono::seconds limit);
 
 }  // namespace mend::jobs

@@ -113,8 +113,11 @@ TEST(DoctorProgram, is_read_to_its_end) {
   EXPECT_EQ(run_program({"/nonexistent/program"}, std::chrono::seconds(20)).exit_code, 127);
 }
 
-TEST(DoctorProgram, that_does_not_end_is_killed_with_its_children) {
-  const ProgramEnd end = run_program({"sh", "-c", "sleep 1000 & wait"}, std::chrono::seconds(1));
+TEST(DoctorProgram, that_does_not_end_is_asked_to_with_its_children_and_killed_if_it_does_not) {
+  ProgramEnd end = run_program({"sh", "-c", "sleep 1000 & wait"}, std::chrono::seconds(1));
+  EXPECT_FALSE(end.in_time);
+  EXPECT_EQ(end.exit_code, 143);
+  end = run_program({"sh", "-c", "trap '' TERM; sleep 1000 & wait"}, std::chrono::seconds(1));
   EXPECT_FALSE(end.in_time);
   EXPECT_EQ(end.exit_code, 137);
 }
