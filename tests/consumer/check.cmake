@@ -53,12 +53,17 @@ function(install_and_look)
   endif()
   foreach(file IN ITEMS bin/mend bin/stencil bin/minife share/doc/mend/README.md share/doc/mend/docs/architecture.md
       share/doc/mend/uPlot-LICENSE share/man/man1/mend.1 share/man/man1/mend-run.1 lib/pkgconfig/mend.pc
-      lib/pkgconfig/fenix.pc share/modulefiles/mend)
+      lib/pkgconfig/fenix.pc share/modulefiles/mend share/mend/setup/patches/writers-may-die.patch
+      share/mend/setup/reproducers/reproducer.h share/mend/setup/reproducers/opal/writers-may-die.c)
     if(NOT EXISTS "${installed}/${file}")
       message(FATAL_ERROR "${file} is not installed")
     endif()
   endforeach()
   expect_pictures("${installed}/share/doc/mend")
+  run(COMMAND "${installed}/share/mend/corrections.sh" --list OUTPUT corrections)
+  if(NOT corrections MATCHES "\nwriters-may-die\n")
+    message(FATAL_ERROR "the installed corrections.sh lists these corrections: ${corrections}")
+  endif()
   run(COMMAND "${installed}/bin/mend" run -n 2 -- "${installed}/bin/stencil" --nx 16 --ny 16 --nz 16 --steps 2)
 endfunction()
 
