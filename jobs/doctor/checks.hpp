@@ -15,6 +15,7 @@ struct DoctorOptions {
   std::filesystem::path mpirun;       ///< empty: none was found
   std::string wrong_mpirun;           ///< what is wrong with the one that MEND_MPIRUN names
   std::filesystem::path programs;     ///< the folder of `mend` and of its helper programs
+  bool reproduce = false;             ///< check_corrections() tries them, instead of looking for them
   int processes = 4;                  ///< of the intended job on this machine
   double heartbeat_ms = 100;          ///< --mend-heartbeat
   double timeout_ms = 1000;           ///< --mend-timeout

@@ -14,8 +14,8 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
-
 #include <memory>
+#include <string_view>
 
 namespace mend::jobs {
 namespace {
@@ -56,9 +56,15 @@ void check_names(const std::vector<std::string>& only) {
   }
 }
 
+bool is_wanted(const DoctorArguments& arguments, std::string_view check) {
+  return arguments.only.empty() || std::ranges::find(arguments.only, check) != arguments.only.end();
+}
+
 int examine(DoctorArguments& arguments) {
   check_names(arguments.only);
   DoctorOptions& options = arguments.options;
+  if (options.reproduce && !is_wanted(arguments, "corrections"))
+    throw UsageError("--reproduce belongs to the check 'corrections', which --only leaves out");
   options.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
   try {
     options.mpirun = find_mpirun();
@@ -71,9 +77,7 @@ int examine(DoctorArguments& arguments) {
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
   Findings findings;
   for (const Check& check : checks) {
-    const bool wanted = arguments.only.empty() ||
-                        std::find(arguments.only.begin(), arguments.only.end(), check.name) != arguments.only.end();
-    if (!wanted) continue;
+    if (!is_wanted(arguments, check.name)) continue;
     for (Finding& finding : check.look(options)) {
       if (!arguments.json) std::fputs(text_of(finding, colour).c_str(), stdout);
       findings.push_back(std::move(finding));
@@ -112,6 +116,9 @@ void add_doctor_command(CLI::App& mend, Action& chosen) {
   doctor->footer(
       "A line for each thing that is looked at: pass, warn or fail; why; and what to type. Small jobs are launched,\n"
       "of up to 4 processes, and one of them is killed.\n\n"
+      "mend's corrections to Open MPI are looked for. With --reproduce, those that are missing are tried instead:\n"
+      "small programs run against Open MPI, and show which of the defects it has. If none is missing, all are\n"
+      "tried. That takes a few minutes.\n\n"
       "Exits with 0 when all pass; with 1 when there are warnings; with 2 when something fails, or for wrong\n"
       "arguments.");
   doctor->add_option("--processes", options.processes, "That a job shall have on this machine")
@@ -128,6 +135,7 @@ void add_doctor_command(CLI::App& mend, Action& chosen) {
   doctor->add_option("--only", arguments->only, "Look at these alone")
       ->delimiter(',')
       ->type_name("{" + names_of_checks(",") + "},...");
+  doctor->add_flag("--reproduce", options.reproduce, "Try mend's corrections to Open MPI, instead of looking for them");
   doctor->add_flag("--json", arguments->json, "Print what was found as JSON");
   doctor->callback([arguments, &chosen] { chosen = [arguments] { return examine_or_die(*arguments); }; });
 }

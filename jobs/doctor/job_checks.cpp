@@ -1,6 +1,7 @@
 #include "jobs/doctor/checks.hpp"
 #include "jobs/doctor/corrections.hpp"
 #include "jobs/doctor/program.hpp"
+#include "jobs/doctor/reproduction.hpp"
 #include "base/files/scratch_folder.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 namespace mend::jobs {
@@ -119,23 +121,25 @@ Findings check_mpi(const DoctorOptions& options) {
 }
 
 Findings check_corrections(const DoctorOptions& options) {
-  if (options.mpirun.empty()) return {};
+  if (options.mpirun.empty()) return options.reproduce ? check_mpi(options) : Findings{};
   const Release release = release_in(version_line(options));
   const auto missing = missing_corrections(prefix_of(options), release);
-  if (missing.empty()) {
-    const auto needed =
-        std::ranges::count_if(corrections(), [&](const Correction& one) { return one.is_needed_by(release); });
-    return {{Level::pass, "corrections", fmt::format("all {} of mend's", needed), ""}};
+  std::vector<Correction> needed;
+  std::ranges::copy_if(corrections(), std::back_inserter(needed),
+                       [&](const Correction& one) { return one.is_needed_by(release); });
+  if (options.reproduce) {
+    const auto script = (options.programs / "../share/mend/corrections.sh").lexically_normal();
+    return reproduce(script, prefix_of(options), missing.empty() ? needed : missing, !missing.empty());
   }
+  if (missing.empty()) return {{Level::pass, "corrections", fmt::format("all {} of mend's", needed.size()), ""}};
   Findings findings;
   for (const Correction& correction : missing) {
     findings.push_back(
         {Level::warn, "corrections", fmt::format("Open MPI lacks {}: {}", correction.name, correction.without), ""});
   }
-  findings.back().remedy = fmt::format(
-      "jobs/setup.sh builds an Open MPI with all of them (with MPI_HOME unset); jobs/corrections.sh --check {} "
-      "shows which of these defects this one has",
-      prefix_of(options).string());
+  findings.back().remedy =
+      "jobs/setup.sh builds an Open MPI with all of them (with MPI_HOME unset); mend doctor --only corrections "
+      "--reproduce tries them (a few minutes)";
   return findings;
 }
 

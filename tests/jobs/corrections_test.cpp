@@ -2,6 +2,7 @@
 
 #include "jobs/doctor/corrections.hpp"
 #include "jobs/doctor/program.hpp"
+#include "jobs/doctor/reproduction.hpp"
 #include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/long_tests.hpp"
@@ -11,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -77,6 +79,19 @@ TEST(Reproducers, say_what_is_defective_and_how_long_they_take) {
     EXPECT_THAT(text, HasSubstr("\n" + comment + "runs: ")) << file;
     EXPECT_THAT(text, HasSubstr("\n" + comment + "limit: ")) << file;
     EXPECT_TRUE(file.extension() == ".sh" || text.find("\n// processes: ") != std::string::npos) << file;
+  }
+}
+
+TEST(Reproducers, end_within_the_time_that_mend_doctor_gives_them) {
+  constexpr std::chrono::seconds to_compile{30};
+  const auto number_in = [](const std::string& text, const std::string& key) {
+    const auto at = text.find(key);
+    return at == std::string::npos ? 1 : std::stoi(text.substr(at + key.size()));
+  };
+  for (const auto& [name, file] : reproducers()) {
+    const std::string text = content_of(file);
+    const std::chrono::seconds most(number_in(text, " runs: ") * number_in(text, " limit: "));
+    EXPECT_LE(most + to_compile, mend::jobs::longest_reproduction) << file;
   }
 }
 
@@ -156,6 +171,28 @@ TEST(CorrectionsCommand, ends_a_reproducer_that_hangs_with_all_that_it_has_start
   EXPECT_THAT(line("cannot"), testing::MatchesRegex("cannot +untestable +1 +[0-9.]+  no such device"));
   EXPECT_THAT(line("is-silent"), HasSubstr("it ended without a verdict: exit code 3"));
   EXPECT_THAT(end.output, HasSubstr("2 of 5 defects are shown by " MEND_MPI_PREFIX));
+}
+
+TEST(CorrectionsCommand, prints_its_table_for_programs) {
+  const support::ScratchFolder folder;
+  const auto write = [&](const char* name, const char* body) {
+    write_program(folder.path() / "some" / (std::string(name) + ".sh"), body);
+  };
+  write("lost-daemon-is-survivable", "echo 'defect: all is lost'\n");
+  write("writers-may-die", "# runs: 2\n# limit: 20\necho sound\n");
+  const support::ScopedEnvironment setting({{"MEND_REPRODUCERS", folder.path().string()}});
+  const ProgramEnd end = script("corrections.sh", {"--check", MEND_MPI_PREFIX, "--tabs", "lost-daemon-is-survivable",
+                                                   "writers-may-die", "topologies-do-not-warn"});
+  EXPECT_EQ(end.exit_code, 1) << end.errors;
+  EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 3) << end.output;
+  const auto found = mend::jobs::reproductions_in(end.output);
+  ASSERT_EQ(found.size(), 3) << end.output;
+  EXPECT_EQ(found[0].defect, mend::jobs::Defect::shown);
+  EXPECT_EQ(found[0].words, "all is lost");
+  EXPECT_EQ(found[1].defect, mend::jobs::Defect::not_shown);
+  EXPECT_EQ(found[1].run, 2);
+  EXPECT_EQ(found[2].defect, mend::jobs::Defect::untestable);
+  EXPECT_EQ(found[2].words, "it has no reproducer");
 }
 
 TEST(CorrectionsCommand, shows_no_defect_of_a_library_that_has_the_corrections) {

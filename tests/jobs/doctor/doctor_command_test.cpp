@@ -1,5 +1,6 @@
 // `mend doctor` as users call it, on a machine with planted faults.
 
+#include "jobs/doctor/corrections.hpp"
 #include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
 #include "tests/support/scoped_environment.hpp"
@@ -7,10 +8,15 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -78,22 +84,95 @@ TEST(MendDoctor, finds_an_mpirun_that_is_none) {
   EXPECT_GT(diagnosis.findings.size(), 5U) << "the other checks are made all the same";
 }
 
+void write_script(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << "#!/bin/sh\n" << text;
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+/// Makes `prefix` one of the Open MPI at hand, without mend's corrections.
+void write_stock_library(const fs::path& prefix) {
+  for (const char* tool : {"mpirun", "ompi_info", "mpicc"})
+    write_script(prefix / "bin" / tool, "exec " MEND_MPI_PREFIX "/bin/" + std::string(tool) + " \"$@\"\n");
+}
+
 TEST(MendDoctor, finds_a_stock_library) {
   const support::ScratchFolder prefix;
-  fs::create_directories(prefix.path() / "bin");
-  const fs::path real = fs::path(MEND_MPI_PREFIX) / "bin";
-  for (const char* tool : {"mpirun", "ompi_info"}) {
-    const auto file = prefix.path() / "bin" / tool;
-    std::ofstream(file) << "#!/bin/sh\nexec " << (real / tool).string() << " \"$@\"\n";
-    fs::permissions(file, fs::perms::owner_all);
-  }
+  write_stock_library(prefix.path());
   const ScopedEnvironment environment{{"MEND_MPIRUN", prefix.path() / "bin/mpirun"}};
   const Diagnosis diagnosis = doctor({"--only", "mpi,corrections"});
   EXPECT_EQ(diagnosis.code, 1);
   EXPECT_THAT(
       diagnosis.findings,
       Contains(IsFinding("warn", "corrections", "lacks lost-daemon-is-survivable: the loss of a node ends the job")));
-  EXPECT_THAT(diagnosis.findings.back().remedy, HasSubstr("jobs/setup.sh"));
+  EXPECT_THAT(diagnosis.findings.back().remedy,
+              AllOf(HasSubstr("jobs/setup.sh"), HasSubstr("mend doctor --only corrections --reproduce")));
+}
+
+/// Names all corrections as those of the library at `prefix`, except `missing`.
+void name_corrections(const fs::path& prefix, const std::set<std::string_view>& missing) {
+  const fs::path folder = prefix / "share/mend/corrections";
+  fs::create_directories(folder);
+  for (const auto& correction : mend::jobs::corrections())
+    if (!missing.contains(correction.name)) std::ofstream(folder / (std::string(correction.name) + ".patch"));
+}
+
+TEST(MendDoctor, tries_the_corrections_that_are_missing) {
+  const support::ScratchFolder folder;
+  write_stock_library(folder.path() / "mpi");
+  name_corrections(folder.path() / "mpi",
+                   {"lost-daemon-is-survivable", "all-killed-is-no-success", "topologies-do-not-warn"});
+  const fs::path reproducers = folder.path() / "reproducers";
+  write_script(reproducers / "some/lost-daemon-is-survivable.sh", "echo 'defect: all is lost'\n");
+  write_script(reproducers / "some/all-killed-is-no-success.sh", "echo sound\n");
+  write_script(reproducers / "some/topologies-do-not-warn.sh", "echo 'untestable: there is no terminal'\n");
+  write_script(reproducers / "some/writers-may-die.sh", "echo 'defect: it is not missing'\n");
+  const ScopedEnvironment environment{{"MEND_MPIRUN", folder.path() / "mpi/bin/mpirun"},
+                                      {"MEND_REPRODUCERS", reproducers}};
+  const Diagnosis diagnosis = doctor({"--only", "corrections", "--reproduce"});
+  EXPECT_EQ(diagnosis.code, 1);
+  EXPECT_THAT(
+      diagnosis.findings,
+      testing::ElementsAre(
+          IsFinding("warn", "corrections",
+                    "lost-daemon-is-survivable corrects: the loss of a node ends the job (run 1: all is lost)"),
+          IsFinding("pass", "corrections", "1 of 3 defects are not shown"),
+          IsFinding("warn", "corrections", "topologies-do-not-warn corrects cannot be tried: there is no terminal")));
+}
+
+TEST(MendDoctor, tries_all_corrections_if_none_is_missing) {
+  const support::ScratchFolder folder;
+  write_stock_library(folder.path() / "mpi");
+  name_corrections(folder.path() / "mpi", {});
+  const fs::path reproducers = folder.path() / "reproducers";
+  for (const auto& correction : mend::jobs::corrections())
+    write_script(reproducers / "some" / (std::string(correction.name) + ".sh"), "echo sound\n");
+  const ScopedEnvironment environment{{"MEND_MPIRUN", folder.path() / "mpi/bin/mpirun"},
+                                      {"MEND_REPRODUCERS", reproducers}};
+  const Diagnosis diagnosis = doctor({"--only", "corrections", "--reproduce"});
+  EXPECT_EQ(diagnosis.code, 0);
+  ASSERT_EQ(diagnosis.findings.size(), 1U);
+  EXPECT_THAT(diagnosis.findings.front(), IsFinding("pass", "corrections", " defects are not shown"));
+}
+
+TEST(MendDoctor, ends_the_reproducer_that_it_tries_when_it_is_ended) {
+  const support::ScratchFolder folder;
+  write_stock_library(folder.path() / "mpi");
+  name_corrections(folder.path() / "mpi", {"lost-daemon-is-survivable"});
+  const fs::path reproducers = folder.path() / "reproducers";
+  const std::string word = "mend-reproducer-" + std::to_string(::getpid());
+  write_script(reproducers / "some/lost-daemon-is-survivable.sh",
+               "# limit: 100\ntrap '' TERM\n(exec -a " + word + " sleep 300) &\nexec -a " + word + " sleep 300\n");
+  const fs::path scratch = folder.path() / "scratch";
+  fs::create_directories(scratch);
+  const ScopedEnvironment environment{
+      {"MEND_MPIRUN", folder.path() / "mpi/bin/mpirun"}, {"MEND_REPRODUCERS", reproducers}, {"TMPDIR", scratch}};
+  MendProcess doctor({"doctor", "--only", "corrections", "--reproduce"});
+  ASSERT_TRUE(support::soon([&] { return processes_with_argument(word).size() == 2; }));
+  ::kill(doctor.pid(), SIGINT);
+  EXPECT_EQ(doctor.wait(), 1000 + SIGINT);
+  EXPECT_TRUE(all_gone(word));
+  EXPECT_TRUE(support::soon([&] { return fs::is_empty(scratch); }));
 }
 
 TEST(MendDoctor, finds_a_library_without_fault_tolerance) {
@@ -156,6 +235,7 @@ TEST(MendDoctor, leaves_no_folder_behind_when_it_is_ended) {
 
 TEST(MendDoctor, refuses_what_makes_no_sense_in_one_sentence) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"doctor", "--only", "feet"},
+                                                    {"doctor", "--only", "limits", "--reproduce"},
                                                     {"doctor", "--timeout", "soon"},
                                                     {"doctor", "--processes", "0"}}) {
     MendProcess process(arguments);

@@ -4,6 +4,7 @@
 #include "jobs/doctor/corrections.hpp"
 #include "jobs/doctor/finding.hpp"
 #include "jobs/doctor/program.hpp"
+#include "jobs/doctor/reproduction.hpp"
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>
@@ -86,6 +87,70 @@ TEST(DoctorCorrections, that_a_prefix_does_not_have_are_missing) {
   std::filesystem::remove(folder / "lost-daemon-is-survivable.patch");
   ASSERT_THAT(missing_corrections(prefix.path(), {6, 0, 0}), SizeIs(1));
   EXPECT_EQ(missing_corrections(prefix.path(), {6, 0, 0}).front().without, "the loss of a node ends the job");
+}
+
+TEST(DoctorReproductions, are_read_from_the_table_and_nothing_else_is) {
+  const auto found = reproductions_in(
+      "lost-daemon-is-survivable\tshown\t2\t1.4\texit code 1\twith a tab\n"
+      "writers-may-die\tnot shown\t3\t12.0\t\n"
+      "\n"
+      "writers-may-die not shown 3 12.0\n"
+      "writers-may-die\tnot shown\tthree\t12.0\t\n"
+      "writers-may-die\tseen\t3\t12.0\t\n"
+      "nonsense\tshown\t1\t0.1\tit is unknown\n"
+      "topologies-do-not-warn\tuntestable\t0\t0\tit has no reproducer");
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[0].correction.name, "lost-daemon-is-survivable");
+  EXPECT_EQ(found[0].defect, Defect::shown);
+  EXPECT_EQ(found[0].run, 2);
+  EXPECT_EQ(found[0].words, "exit code 1\twith a tab");
+  EXPECT_EQ(found[1].defect, Defect::not_shown);
+  EXPECT_EQ(found[1].words, "");
+  EXPECT_EQ(found[2].defect, Defect::untestable);
+  EXPECT_EQ(found[2].words, "it has no reproducer");
+  EXPECT_THAT(reproductions_in(""), IsEmpty());
+}
+
+TEST(DoctorReproductions, are_told_by_what_they_mean) {
+  const auto reproductions = reproductions_in(
+      "lost-daemon-is-survivable\tshown\t2\t1.4\texit code 1\n"
+      "writers-may-die\tnot shown\t3\t12.0\t\n"
+      "errors-of-steps-are-kept\tnot shown\t1\t2.0\ton 5.0.7 either\n"
+      "topologies-do-not-warn\tuntestable\t1\t0.1\tno such device\n");
+  Findings findings = findings_of(reproductions, true);
+  ASSERT_THAT(findings, SizeIs(3));
+  EXPECT_EQ(findings[0].level, Level::warn);
+  EXPECT_THAT(findings[0].why, HasSubstr("lost-daemon-is-survivable corrects: the loss of a node ends the job"));
+  EXPECT_THAT(findings[0].why, HasSubstr("(run 2: exit code 1)"));
+  EXPECT_THAT(findings[0].remedy, HasSubstr("jobs/setup.sh builds"));
+  EXPECT_EQ(findings[1].level, Level::pass);
+  EXPECT_THAT(findings[1].why, AllOf(HasSubstr("2 of 4 defects are not shown; those of errors-of-steps-are-kept have"),
+                                     Not(HasSubstr("writers-may-die"))));
+  EXPECT_EQ(findings[2].level, Level::warn);
+  EXPECT_THAT(findings[2].why, HasSubstr("topologies-do-not-warn corrects cannot be tried: no such device"));
+  // Of a library with the corrections, a defect is one of mend, and what cannot be tried is no reason to warn.
+  findings = findings_of(reproductions, false);
+  EXPECT_THAT(findings[0].remedy, HasSubstr("report this"));
+  EXPECT_EQ(findings[2].level, Level::pass);
+}
+
+TEST(DoctorReproductions, that_cannot_be_made_are_counted_in_a_sentence) {
+  const support::ScratchFolder folder;
+  const std::vector<Correction> tried(corrections().begin(), corrections().begin() + 2);
+  const auto script = folder.path() / "corrections.sh";
+  const auto findings = [&] { return reproduce(script, folder.path(), tried, true); };
+  const auto write = [](const std::filesystem::path& file, const char* text) {
+    std::ofstream(file) << "#!/bin/sh\n" << text;
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  };
+  EXPECT_THAT(findings().back().why, HasSubstr("2 of 2 defects were not tried: there is no "));
+  write(script, "echo 'agree-survives-late-news\tshown\t1\t0.1\ta crash'\necho 'no space left' >&2\nexit 2\n");
+  EXPECT_THAT(findings().back().why, HasSubstr("there is no mpicc in " + (folder.path() / "bin").string()));
+  std::filesystem::create_directories(folder.path() / "bin");
+  write(folder.path() / "bin/mpicc", "");
+  ASSERT_THAT(findings(), SizeIs(2));
+  EXPECT_THAT(findings().front().why, HasSubstr("(run 1: a crash)"));
+  EXPECT_EQ(findings().back().why, "1 of 2 defects were not tried: no space left");
 }
 
 TEST(DoctorHeartbeat, is_judged_by_how_late_processes_wake_up) {

@@ -1,0 +1,128 @@
+#include "jobs/doctor/reproduction.hpp"
+
+#include "jobs/doctor/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace mend::jobs {
+namespace {
+
+/// Removes the text up to the next tab from `line`, and returns it. Returns all if there is no tab.
+std::string_view take_column(std::string_view& line) {
+  const auto end = std::min(line.find('\t'), line.size());
+  const std::string_view column = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return column;
+}
+
+std::optional<Defect> defect_named(std::string_view word) {
+  if (word == "shown") return Defect::shown;
+  if (word == "not shown") return Defect::not_shown;
+  if (word == "untestable") return Defect::untestable;
+  return std::nullopt;
+}
+
+std::optional<Reproduction> reproduction_in(std::string_view line) {
+  if (std::ranges::count(line, '\t') < 4) return std::nullopt;
+  const auto correction = std::ranges::find(corrections(), take_column(line), &Correction::name);
+  const auto defect = defect_named(take_column(line));
+  const std::string_view run = take_column(line);
+  int number = 0;
+  const auto [end, error] = std::from_chars(run.data(), run.data() + run.size(), number);
+  const bool is_number = error == std::errc() && end == run.data() + run.size();
+  if (correction == corrections().end() || !defect || !is_number) return std::nullopt;
+  take_column(line);  // the seconds
+  return Reproduction{*correction, *defect, number, std::string(line)};
+}
+
+Finding not_shown(std::span<const Reproduction> reproductions) {
+  std::size_t count = 0;
+  std::string doubtful;
+  for (const Reproduction& one : reproductions) {
+    if (one.defect != Defect::not_shown) continue;
+    ++count;
+    if (!one.words.empty()) doubtful += fmt::format("{}{}", doubtful.empty() ? "" : ", ", one.correction.name);
+  }
+  std::string why = fmt::format("{} of {} defects are not shown", count, reproductions.size());
+  if (!doubtful.empty())
+    why += fmt::format("; those of {} have not been shown without the correction either", doubtful);
+  return {Level::pass, "corrections", why, ""};
+}
+
+/// Of `all` defects, `count` were not tried.
+Finding not_tried(std::size_t count, std::size_t all, const std::string& why, std::string remedy) {
+  return {Level::warn, "corrections", fmt::format("{} of {} defects were not tried: {}", count, all, why),
+          std::move(remedy)};
+}
+
+bool is_there(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::exists(file, ignored);
+}
+
+}  // namespace
+
+std::vector<Reproduction> reproductions_in(std::string_view table) {
+  std::vector<Reproduction> all;
+  while (!table.empty()) {
+    const auto end = std::min(table.find('\n'), table.size());
+    if (auto one = reproduction_in(table.substr(0, end))) all.push_back(std::move(*one));
+    table.remove_prefix(std::min(end + 1, table.size()));
+  }
+  return all;
+}
+
+Findings findings_of(std::span<const Reproduction> reproductions, bool are_missing) {
+  Findings findings;
+  for (const Reproduction& one : reproductions) {
+    if (one.defect != Defect::shown) continue;
+    findings.push_back({Level::warn, "corrections",
+                        fmt::format("Open MPI shows the defect that {} corrects: {} (run {}: {})", one.correction.name,
+                                    one.correction.without, one.run, one.words),
+                        ""});
+  }
+  if (!findings.empty()) {
+    findings.back().remedy =
+        are_missing ? "jobs/setup.sh builds an Open MPI with all of mend's corrections (with MPI_HOME unset)"
+                    : "report this: the library has these corrections";
+  }
+  if (std::ranges::count(reproductions, Defect::not_shown, &Reproduction::defect) > 0)
+    findings.push_back(not_shown(reproductions));
+  for (const Reproduction& one : reproductions) {
+    if (one.defect != Defect::untestable) continue;
+    findings.push_back({are_missing ? Level::warn : Level::pass, "corrections",
+                        fmt::format("the defect that {} corrects cannot be tried: {}", one.correction.name, one.words),
+                        ""});
+  }
+  return findings;
+}
+
+Findings reproduce(const std::filesystem::path& script, const std::filesystem::path& prefix,
+                   std::span<const Correction> tried, bool are_missing) {
+  const std::size_t all = tried.size();
+  if (!is_there(script))
+    return {not_tried(all, all, fmt::format("there is no {}", script.string()), "install mend anew")};
+  if (!is_there(prefix / "bin/mpicc")) {
+    return {not_tried(all, all,
+                      fmt::format("there is no mpicc in {}, to compile their reproducers", (prefix / "bin").string()),
+                      "install the compilers and headers of this Open MPI")};
+  }
+  std::vector<std::string> line{script.string(), "--check", prefix.string(), "--tabs"};
+  for (const Correction& correction : tried) line.emplace_back(correction.name);
+  const ProgramEnd end = run_program(line, longest_reproduction * static_cast<int>(all));
+  const std::vector<Reproduction> reproductions = reproductions_in(end.output);
+  Findings findings = findings_of(reproductions, are_missing);
+  if (reproductions.size() < all) {
+    findings.push_back(not_tried(all - reproductions.size(), all, end.complaint(),
+                                 fmt::format("{} --check {}", script.string(), prefix.string())));
+  }
+  return findings;
+}
+
+}  // namespace mend::jobs
