@@ -127,7 +127,7 @@ Manifest parse_manifest(std::string_view text, const std::string& name) {
   try {
     const json whole = parse_shallow(text);
     const json& contents = whole.at("contents");
-    if (hash_of_text(contents.dump()) != whole.at("hash")) throw EnvironmentError(fmt::format("{} is damaged", name));
+    if (whole.at("hash") != hash_of_text(contents.dump())) throw EnvironmentError(fmt::format("{} is damaged", name));
     if (contents.at("format") != format)
       throw EnvironmentError(fmt::format("{} has another format than this release of mend reads", name));
     Manifest manifest{Version{number_in(contents.at("version"))}, {}, {}};
