@@ -33,13 +33,14 @@ std::vector<std::string> words_in_braces(const std::string& type) {
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 DescribedOption describe(const CLI::Option& option) {
+  const std::string type = option.get_option_text().empty() ? option.get_type_name() : option.get_option_text();
   DescribedOption described{.flags = {},
                             .name = option.get_name(true),
-                            .type = option.get_type_name(),
+                            .type = type,
                             .takes_value = option.get_items_expected_max() > 0,
-                            .values = words_in_braces(option.get_type_name()),
-                            .takes_list = has(option.get_type_name(), ",..."),
-                            .takes_interfaces = has(option.get_type_name(), "INTERFACE"),
+                            .values = words_in_braces(type),
+                            .takes_list = has(type, ",..."),
+                            .takes_interfaces = has(type, "INTERFACE"),
                             .text = one_line(option.get_description()),
                             .initial = option.get_default_str(),
                             .variable = option.get_envname()};

@@ -45,19 +45,26 @@ std::string roff_option(const DescribedOption& option) {
   return fmt::format(".TP\n{}\n{}\n", head, roff(text));
 }
 
+std::string roff_synopsis(const Description& command, const std::string& name) {
+  std::string words = name;
+  std::ranges::replace(words, '-', ' ');
+  std::string synopsis = fmt::format(".SH SYNOPSIS\n\\fB{}\\fR [\\fIoptions\\fR]", roff(words));
+  if (!command.commands.empty()) synopsis += " \\fIcommand\\fR";
+  for (const DescribedOption& option : command.options)
+    if (option.flags.empty()) synopsis += fmt::format(" \\fI{}\\fR", roff(option.name));
+  if (command.ends_with_program) synopsis += " \\-\\- \\fIprogram\\fR [\\fIarguments\\fR...]";
+  return synopsis + "\n";
+}
+
 }  // namespace
 
 std::string man_page(const Description& command, const std::string& name, const std::string& version) {
-  std::string words = name;
-  std::ranges::replace(words, '-', ' ');
+  const std::size_t end_of_first = std::min(command.text.find(". "), command.text.size());
+  const std::string rest = command.text.substr(std::min(end_of_first + 2, command.text.size()));
   std::string page = fmt::format(".TH {} 1 \"\" \"mend {}\" \"User Commands\"\n", roff(upper(name)), version);
-  page += fmt::format(".SH NAME\n{} \\- {}\n", roff(name), roff(command.text));
-  page += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR [\\fIoptions\\fR]", roff(words));
-  if (!command.commands.empty()) page += " \\fIcommand\\fR";
-  for (const DescribedOption& option : command.options)
-    if (option.flags.empty()) page += fmt::format(" \\fI{}\\fR", roff(option.name));
-  if (command.ends_with_program) page += " \\-\\- \\fIprogram\\fR [\\fIarguments\\fR...]";
-  page += "\n";
+  page += fmt::format(".SH NAME\n{} \\- {}\n", roff(name), roff(command.text.substr(0, end_of_first)));
+  page += roff_synopsis(command, name);
+  if (!rest.empty()) page += fmt::format(".SH DESCRIPTION\n{}\n", roff(rest));
   if (!command.commands.empty()) page += ".SH COMMANDS\n";
   for (const Description& one : command.commands)
     page += fmt::format(".TP\n\\fB{}\\fR\n{}; see \\fB{}\\-{}\\fR(1)\n", roff(one.name), roff(one.text), roff(name),
