@@ -2,13 +2,18 @@
 
 #include "base/error.hpp"
 #include "base/launch.hpp"
+#include "base/telemetry/written_output.hpp"
 #include "framework/run.hpp"
+#include "jobs/manual/description.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <string_view>
 #include <system_error>
 
 namespace apps {
@@ -155,6 +160,10 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
 }
 
 std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check) {
+  if (argc == 2 && std::string_view(argv[1]) == mend::jobs::describe_argument) {
+    std::puts(nlohmann::json(mend::jobs::describe(app)).dump().c_str());
+    return mend::written_or_failed(static_cast<int>(mend::ExitCode::ok));
+  }
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() > 0) mend::refuse_flag_as_value(*option);
   }

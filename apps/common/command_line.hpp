@@ -40,7 +40,8 @@ std::string check_writable_file(const std::string& text);
 
 /// Parses the arguments. Returns nothing if the program should continue; otherwise the exit code that main must return:
 /// help was requested (0), or an argument is wrong (2). Every process calls it, before mend::run. One of them prints
-/// the help text, or one sentence about the wrong argument.
+/// the help text, or one sentence about the wrong argument. If --mend-describe is the only argument, the description of
+/// the command line is printed as JSON, for mend man.
 std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
 
 /// The same with a check of several options together: `check` throws mend::UsageError if they are incompatible.

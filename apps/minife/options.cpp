@@ -10,7 +10,7 @@
 namespace apps::minife {
 namespace {
 
-constexpr const char* description = R"(minife: heat in a box by finite elements, going on when processes die.
+constexpr const char* description = R"(Heat in a box, by finite elements: the run goes on when processes die.
 
 A cube is cut into nx * ny * nz trilinear hexahedra. Its walls are held at temperature 1, it is heated from inside,
 and backward Euler steps follow it in time: one sparse solve by conjugate gradients a step. The exact solution is

@@ -1,5 +1,5 @@
 // The description of a command, taken from the parser of the command line. Man pages and completions are made from it,
-// so that they agree with --help. Programs that are also commands (mend simulate) print it as JSON.
+// so that they agree with --help. The programs of mend simulate and the mini-apps print it as JSON.
 
 #pragma once
 

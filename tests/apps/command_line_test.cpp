@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -114,6 +115,22 @@ TEST(CommandLine, help_names_every_option_and_ends_well) {
     EXPECT_THAT(parsed.out, HasSubstr(option));
   }
   EXPECT_EQ(parsed.err, "");
+}
+
+TEST(CommandLine, is_described_as_json_on_request) {
+  const Parsed parsed = parse({"--mend-describe"}, [] { throw mend::UsageError("nothing is to be checked"); });
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_EQ(parsed.err, "");
+  const auto description = nlohmann::json::parse(parsed.out);
+  EXPECT_EQ(description.at("name"), "demo");
+  EXPECT_EQ(description.at("text"), "An application.");
+  std::vector<std::string> flags;
+  for (const auto& option : description.at("options"))
+    for (const auto& flag : option.at("flags")) flags.push_back(flag.get<std::string>());
+  EXPECT_THAT(flags, testing::IsSupersetOf({"--help", "--steps", "--kill", "--mend-redundancy"}));
+  EXPECT_THAT(flags, testing::Not(testing::Contains("--mend-describe")));
+  expect_refused({"--mend-describe", "--steps", "5"}, "--mend-describe");
+  expect_refused({"--steps", "5", "--mend-describe"}, "--mend-describe");
 }
 
 TEST(CommandLine, only_the_first_process_speaks) {
