@@ -125,7 +125,7 @@ install(FILES "${PROJECT_BINARY_DIR}/mend.lua" DESTINATION "${CMAKE_INSTALL_DATA
 
 # All that is installed, for packages: --target mend_installed.
 add_custom_target(mend_installed DEPENDS mend fenix mend_command mend_doctor_programs mend_manual)
-foreach(target IN ITEMS mend_simulations stencil minife)
+foreach(target IN ITEMS mend_simulations stencil minife mend_apps_manual)
   if(TARGET ${target})
     add_dependencies(mend_installed ${target})
   endif()

@@ -1,4 +1,4 @@
-// mend completion and mend man: print shell completions and man pages.
+// mend completion and mend man: print shell completions, and the man pages of the command and of the mini-apps.
 
 #include "base/error.hpp"
 #include "framework/options.hpp"
@@ -11,9 +11,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -23,18 +28,39 @@ int print(const std::string& text) {
   return static_cast<int>(ExitCode::ok);
 }
 
+/// The mini-apps (apps/), which stand beside the command.
+constexpr std::array<std::string_view, 2> mini_apps{"stencil", "minife"};
+
+ProgramEnd asked_for_description(const std::filesystem::path& program) {
+  constexpr std::chrono::seconds patience{20};
+  return run_program({program.string(), describe_argument}, patience);
+}
+
+std::optional<Description> description_in(const ProgramEnd& asked) {
+  const auto said = nlohmann::json::parse(asked.output, nullptr, /*allow_exceptions=*/false);
+  if (!asked.succeeded() || said.is_discarded()) return std::nullopt;
+  return said.get<Description>();
+}
+
 /// Returns the descriptions that the simulations print. They are separate programs, which may not be installed.
 std::vector<Description> simulations() {
-  constexpr std::chrono::seconds patience{20};
   std::vector<Description> found;
   for (const std::string_view subject : simulated_subjects) {
-    const ProgramEnd asked = run_program({program_simulating(subject).string(), describe_argument}, patience);
-    const auto said = nlohmann::json::parse(asked.output, nullptr, /*allow_exceptions=*/false);
-    if (!asked.succeeded() || said.is_discarded()) continue;
-    found.push_back(said.get<Description>());
+    const auto description = description_in(asked_for_description(program_simulating(subject)));
+    if (!description) continue;
+    found.push_back(*description);
     found.back().name = subject;
   }
   return found;
+}
+
+Description mini_app(const std::string& name) {
+  const auto program = std::filesystem::canonical("/proc/self/exe").parent_path() / name;
+  const ProgramEnd asked = asked_for_description(program);
+  if (auto description = description_in(asked)) return *std::move(description);
+  throw EnvironmentError(
+      fmt::format("{} does not describe itself ({}); it comes with mend's mini-apps (MEND_BUILD_APPS)",
+                  program.string(), asked.complaint()));
 }
 
 Description described(const CLI::App& mend) {
@@ -64,6 +90,8 @@ const Description* command_named(const Description& among, std::string_view word
 }
 
 int print_page(const CLI::App& mend, const std::string& command) {
+  if (std::ranges::find(mini_apps, command) != mini_apps.end())
+    return print(man_page(mini_app(command), command, MEND_VERSION));
   const Description all = described(mend);
   if (command.empty()) return print(man_page(all, "mend", MEND_VERSION));
   const Description* const named = command_named(all, command);
@@ -72,10 +100,11 @@ int print_page(const CLI::App& mend, const std::string& command) {
 }
 
 /// "{run,report,...}", for the help and for completions.
-std::string names_of_commands(const CLI::App& mend) {
+std::string names_of_pages(const CLI::App& mend) {
   std::string names;
   for (const Description& one : describe(mend).commands) names += (names.empty() ? "" : ",") + one.name;
   for (const std::string_view subject : simulated_subjects) names += fmt::format(",simulate-{}", subject);
+  for (const std::string_view app : mini_apps) names += fmt::format(",{}", app);
   return "{" + names + "}";
 }
 
@@ -94,9 +123,10 @@ void add_manual_commands(CLI::App& mend, Action& chosen) {
   });
 
   auto command = std::make_shared<std::string>();
-  auto* man = mend.add_subcommand("man", "Print the man page of mend, or of one of its commands");
+  auto* man = mend.add_subcommand("man", "Print the man page of mend, of one of its commands, or of a mini-app");
   man->footer("To read it: mend man run | man -l -");
-  man->add_option("command", *command, "The command; none: mend itself")->type_name(names_of_commands(mend));
+  man->add_option("command", *command, "The command or the mini-app; none: mend itself")
+      ->type_name(names_of_pages(mend));
   man->callback([command, &mend, &chosen] { chosen = [command, &mend] { return print_page(mend, *command); }; });
 }
 

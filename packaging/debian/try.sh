@@ -65,6 +65,8 @@ check_count in_c/count
 build in_cpp
 check_heat in_cpp/heat
 mend run -n 2 --spares 1 -- stencil --nx 16 --ny 16 --nz 16 --steps 4 --kill 1@2 || fail "the mini-app does not survive"
-man --where mend-run >/dev/null 2>&1 || [[ -f /usr/share/man/man1/mend-run.1.gz ]] || fail "there is no man page"
+for page in mend-run stencil minife; do
+  man --where "$page" >/dev/null 2>&1 || [[ -f /usr/share/man/man1/$page.1.gz ]] || fail "there is no man page $page"
+done
 [[ -n $(/usr/share/mend/corrections.sh --list) ]] || fail "the corrections to Open MPI are not installed"
 echo "the packages work"

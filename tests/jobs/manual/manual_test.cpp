@@ -27,6 +27,14 @@ std::string printed(const std::vector<std::string>& arguments) {
   return process.output();
 }
 
+/// The page that the build has made for installation.
+std::string built_page(const std::string& name) {
+  std::ifstream file(std::filesystem::path(MEND_MANUAL) / (name + ".1"));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 /// The commands that mend --help lists.
 std::vector<std::string> commands() {
   std::istringstream help(printed({"--help"}));
@@ -65,10 +73,7 @@ TEST(MendMan, has_a_page_for_each_command_and_the_installed_are_all_of_them) {
   for (const std::string& command : commands()) {
     const std::string page = printed({"man", command});
     EXPECT_THAT(page, AllOf(HasSubstr(".SH NAME\nmend\\-" + command + " "), HasSubstr(".SH OPTIONS")));
-    std::ifstream installed(std::filesystem::path(MEND_MANUAL) / ("mend-" + command + ".1"));
-    std::ostringstream text;
-    text << installed.rdbuf();
-    EXPECT_EQ(text.str(), page) << "add it to MEND_COMMANDS in jobs/manual/CMakeLists.txt";
+    EXPECT_EQ(built_page("mend-" + command), page) << "add it to MEND_COMMANDS in jobs/manual/CMakeLists.txt";
   }
   EXPECT_THAT(printed({"man", "plan"}), HasSubstr("\\fB\\-\\-node\\-mtbf\\fR"));
 }
@@ -79,12 +84,36 @@ TEST(MendMan, has_a_page_for_each_simulation) {
   for (const std::string subject : {"agreement", "detector", "recovery", "rollback"}) {
     const std::string page = printed({"man", "simulate-" + subject});
     EXPECT_THAT(page, AllOf(HasSubstr(".SH NAME\nmend\\-simulate\\-" + subject + " "), HasSubstr("\\-\\-")));
-    std::ifstream installed(std::filesystem::path(MEND_MANUAL) / ("mend-simulate-" + subject + ".1"));
-    std::ostringstream text;
-    text << installed.rdbuf();
-    EXPECT_EQ(text.str(), page);
+    EXPECT_EQ(built_page("mend-simulate-" + subject), page);
   }
   EXPECT_THAT(printed({"man", "simulate-recovery"}), HasSubstr("\\-\\-found\\-by"));
+}
+
+TEST(MendMan, has_a_page_for_each_mini_app) {
+  if (!MEND_HAS_PAGES_OF_APPS) GTEST_SKIP() << "built without mini-apps, or for CUDA";
+  const std::string stencil = printed({"man", "stencil"});
+  EXPECT_THAT(stencil, AllOf(HasSubstr(".TH STENCIL 1 "), HasSubstr(".SH NAME\nstencil \\- Heat spreading"),
+                             HasSubstr(".SH SYNOPSIS\n\\fBstencil\\fR [\\fIoptions\\fR]\n"),
+                             HasSubstr(".SH DESCRIPTION\nThe run survives"), HasSubstr("\\fB\\-\\-courant\\fR"),
+                             HasSubstr("\\fB\\-\\-kill\\fR"), HasSubstr("\\fB\\-\\-mend\\-redundancy\\fR")));
+  EXPECT_EQ(built_page("stencil"), stencil);
+  const std::string minife = printed({"man", "minife"});
+  EXPECT_THAT(minife, AllOf(HasSubstr(".TH MINIFE 1 "), HasSubstr(".SH NAME\nminife \\- Heat in a box"),
+                            HasSubstr("\\fB\\-\\-nx\\fR \\fIN=24\\fR\n"), HasSubstr("mend run \\-n 4 ")));
+  EXPECT_EQ(built_page("minife"), minife);
+}
+
+TEST(MendMan, says_where_a_mini_app_comes_from_that_is_not_beside_the_command) {
+  const support::ScratchFolder scratch;
+  const std::filesystem::path alone = scratch.path() / "mend";
+  std::filesystem::copy_file(MEND_COMMAND, alone);
+  const support::JobEnd end = support::run_job({.command = {alone.string(), "man", "stencil"},
+                                                .environment = {},
+                                                .deadline = std::chrono::seconds(20),
+                                                .on_output = {}});
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.output, "");
+  EXPECT_THAT(end.errors, AllOf(HasSubstr("/stencil does not describe itself (exit code 127); it comes with mend's")));
 }
 
 TEST(MendMan, refuses_a_command_that_there_is_not) {
@@ -126,6 +155,7 @@ TEST(MendCompletion, offers_the_words_that_options_and_arguments_take_in_bash) {
   EXPECT_THAT(offered(script, "mend script ''", 2), HasSubstr(" flux lsf pbs slurm "));
   EXPECT_EQ(offered(script, "mend completion z", 2), " zsh \n");
   EXPECT_EQ(offered(script, "mend man simulate-r", 2), " simulate-recovery simulate-rollback \n");
+  EXPECT_EQ(offered(script, "mend man mini", 2), " minife \n");
   EXPECT_EQ(offered(script, "mend doctor --only limits,sp", 3), " limits,spawn \n");
   EXPECT_EQ(offered(script, "mend plan --redundancy rep", 3), " replicas: \n");
 }
