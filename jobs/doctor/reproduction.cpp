@@ -55,9 +55,9 @@ Finding not_shown(std::span<const Reproduction> reproductions) {
   return {Level::pass, "corrections", why, ""};
 }
 
-/// Of `all` defects, `count` were not tried.
-Finding not_tried(std::size_t count, std::size_t all, const std::string& why, std::string remedy) {
-  return {Level::warn, "corrections", fmt::format("{} of {} defects were not tried: {}", count, all, why),
+/// `count` defects of this number were not tried.
+Finding not_tried(std::size_t count, std::size_t of, const std::string& why, std::string remedy) {
+  return {Level::warn, "corrections", fmt::format("{} of {} defects were not tried: {}", count, of, why),
           std::move(remedy)};
 }
 
@@ -69,13 +69,13 @@ bool is_there(const std::filesystem::path& file) {
 }  // namespace
 
 std::vector<Reproduction> reproductions_in(std::string_view table) {
-  std::vector<Reproduction> all;
+  std::vector<Reproduction> found;
   while (!table.empty()) {
     const auto end = std::min(table.find('\n'), table.size());
-    if (auto one = reproduction_in(table.substr(0, end))) all.push_back(std::move(*one));
+    if (auto one = reproduction_in(table.substr(0, end))) found.push_back(std::move(*one));
     table.remove_prefix(std::min(end + 1, table.size()));
   }
-  return all;
+  return found;
 }
 
 Findings findings_of(std::span<const Reproduction> reproductions, bool are_missing) {
@@ -105,21 +105,21 @@ Findings findings_of(std::span<const Reproduction> reproductions, bool are_missi
 
 Findings reproduce(const std::filesystem::path& script, const std::filesystem::path& prefix,
                    std::span<const Correction> tried, bool are_missing) {
-  const std::size_t all = tried.size();
+  const std::size_t count = tried.size();
   if (!is_there(script))
-    return {not_tried(all, all, fmt::format("there is no {}", script.string()), "install mend anew")};
+    return {not_tried(count, count, fmt::format("there is no {}", script.string()), "install mend anew")};
   if (!is_there(prefix / "bin/mpicc")) {
-    return {not_tried(all, all,
+    return {not_tried(count, count,
                       fmt::format("there is no mpicc in {}, to compile their reproducers", (prefix / "bin").string()),
                       "install the compilers and headers of this Open MPI")};
   }
   std::vector<std::string> line{script.string(), "--check", prefix.string(), "--tabs"};
   for (const Correction& correction : tried) line.emplace_back(correction.name);
-  const ProgramEnd end = run_program(line, longest_reproduction * static_cast<int>(all));
+  const ProgramEnd end = run_program(line, longest_reproduction * static_cast<int>(count));
   const std::vector<Reproduction> reproductions = reproductions_in(end.output);
   Findings findings = findings_of(reproductions, are_missing);
-  if (reproductions.size() < all) {
-    findings.push_back(not_tried(all - reproductions.size(), all, end.complaint(),
+  if (reproductions.size() < count) {
+    findings.push_back(not_tried(count - reproductions.size(), count, end.complaint(),
                                  fmt::format("{} --check {}", script.string(), prefix.string())));
   }
   return findings;
