@@ -3,9 +3,9 @@
 // If the sender of a matched receive has died, mca_pml_ob1_recv_request_cancel (pml_ob1_recvreq.c) completes the
 // receive with an error, and its memory is used for another receive, while fragments of the dead process are still on
 // their way to it, or while it waits in a list to request more data. After some deaths of processes that are reached
-// over TCP, a survivor crashes, or a receive gets data that no process sent to it. Here ranks 1 and 2 stop in the middle
-// of a long message each. Rank 1 is declared dead, and its receive is over; its fragments arrive when rank 0 receives
-// from rank 2. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
+// over TCP, a survivor crashes, or a receive gets data that no process sent to it. Here ranks 1 and 2 stop in the
+// middle of a long message each. Rank 1 is declared dead, and its receive is over; its fragments arrive when rank 0
+// receives from rank 2. Open MPI 5.0.x, 6.0.x and main (read, August 2026).
 //
 // processes: 3
 // runs: 3

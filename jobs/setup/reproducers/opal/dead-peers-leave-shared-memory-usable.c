@@ -16,9 +16,12 @@
 #include "reproducer.h"
 #include <dlfcn.h>
 
+static bool was_called = false;
+
 // Takes the place of the library's function of that name, which MPI_Init calls after the processes have published their
 // segments, and before they attach to those of the others.
 int ompi_proc_complete_init(void) {
+  was_called = true;
   const pmix_rank_t self = myself().rank;
   if (self == 1) {
     pause_ms(1000);
@@ -46,6 +49,7 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t count, const pmix_
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  if (!was_called) untestable("ompi_proc_complete_init was not called");
   int data = 1;
   if (rank == 0) {
     MPI_Send(&data, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
