@@ -155,8 +155,7 @@ try_correction() {
     esac
     break
   done
-  # A reproducer may not have succeeded yet: then its silence says nothing.
-  [[ $verdict != 'not shown' ]] || run=$runs words=$(setting "$file" 'never shown' '')
+  [[ $verdict != 'not shown' ]] || run=$runs
   seconds=$(seconds_since "$begin")
 }
 

@@ -42,17 +42,8 @@ std::optional<Reproduction> reproduction_in(std::string_view line) {
 }
 
 Finding not_shown(std::span<const Reproduction> reproductions) {
-  std::size_t count = 0;
-  std::string doubtful;
-  for (const Reproduction& one : reproductions) {
-    if (one.defect != Defect::not_shown) continue;
-    ++count;
-    if (!one.words.empty()) doubtful += fmt::format("{}{}", doubtful.empty() ? "" : ", ", one.correction.name);
-  }
-  std::string why = fmt::format("{} of {} defects are not shown", count, reproductions.size());
-  if (!doubtful.empty())
-    why += fmt::format("; those of {} have not been shown without the correction either", doubtful);
-  return {Level::pass, "corrections", why, ""};
+  const auto count = std::ranges::count(reproductions, Defect::not_shown, &Reproduction::defect);
+  return {Level::pass, "corrections", fmt::format("{} of {} defects are not shown", count, reproductions.size()), ""};
 }
 
 /// `count` defects of this number were not tried.

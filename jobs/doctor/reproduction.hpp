@@ -25,7 +25,7 @@ struct Reproduction {
   Correction correction;
   Defect defect = Defect::untestable;
   int run = 0;        ///< the one that showed the defect, or the number of runs
-  std::string words;  ///< why; for Defect::not_shown, empty unless the reproducer has never shown the defect
+  std::string words;  ///< why; empty for Defect::not_shown
 };
 
 /// Returns the reproductions in that table. Leaves out lines of another form or of an unknown correction. Pure.
