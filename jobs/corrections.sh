@@ -50,6 +50,13 @@ check_library() {
     refuse "the Open MPI in $home has no fault tolerance (ompi_info does not say 'FT MPI support: yes')"
 }
 
+# Sets $pmix to the options with which a program finds the PMIx of this Open MPI: in its prefix, or a package of its own.
+find_pmix() {
+  pmix=(-L"$home/lib" -Wl,-rpath,"$home/lib" -lpmix)
+  [[ -f $home/include/pmix.h ]] || read -r -a pmix < <(pkg-config --cflags --libs pmix 2>/dev/null) ||
+    refuse "the Open MPI in $home comes without PMIx's headers, and pkg-config does not find pmix"
+}
+
 # Ends all processes of the session, without the messages of bash about that.
 end_session() {
   local left i
@@ -119,8 +126,7 @@ try_correction() {
     *)
       local options=()
       read -r -a options <<<"$(setting "$file" options '')"
-      if ! "$home/bin/mpicc" -O1 -o "$scratch/$name" "$file" -I"$reproducers"  -L"$home/lib" -Wl,-rpath,"$home/lib" -lpmix \
-        2>"$scratch/errors"; then
+      if ! "$home/bin/mpicc" -O1 -o "$scratch/$name" "$file" -I"$reproducers" "${pmix[@]}" 2>"$scratch/errors"; then
         words="it cannot be compiled: $(head -n 1 "$scratch/errors")" seconds=$(seconds_since "$begin")
         return
       fi
@@ -167,6 +173,8 @@ check() {
     [[ -n $(file_of "$name") ]] || names | grep -qxF "$name" || refuse "there is no correction '$name'; --list prints them"
   done
   check_library
+  local pmix
+  find_pmix
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/mend-corrections-XXXXXX")
   trap clean_up EXIT
   trap 'exit 130' HUP INT TERM
