@@ -63,8 +63,9 @@ std::string line_of(const std::string& table, const std::string& name) {
   return at == std::string::npos ? "" : table.substr(at + 1, table.find('\n', at + 1) - at - 1);
 }
 
-TEST(Reproducers, are_there_for_each_correction_and_for_nothing_else) {
+TEST(Reproducers, are_there_for_each_correction_and_for_one_defect_that_is_not_corrected) {
   std::map<std::string, fs::path> files = reproducers();
+  EXPECT_EQ(files.erase("uct-over-tcp-keeps-data"), 1);
   for (const Correction& correction : corrections())
     EXPECT_EQ(files.erase(std::string(correction.name)), 1) << correction.name;
   EXPECT_THAT(files, IsEmpty());

@@ -9,6 +9,7 @@
 // processes: 4
 // runs: 3
 // limit: 60
+// hangs: MPI_Comm_idup, or another call that makes a communicator of the same parent, does not end
 
 #include "reproducer.h"
 
