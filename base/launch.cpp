@@ -1,5 +1,7 @@
 #include "base/launch.hpp"
 
+#include "base/comma_list.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,13 +47,10 @@ bool must_continue() { return variable(restart_variable).has_value(); }
 
 std::string components(const std::string& users, const std::string& own) {
   if (!users.starts_with('^')) return users;
-  const std::string named = "," + users.substr(1) + ",";
+  const auto named = names_in(std::string_view(users).substr(1));
   std::string all = users;
-  for (std::size_t begin = 1; begin < own.size();) {
-    const std::size_t end = std::min(own.find(',', begin), own.size());
-    const std::string one = own.substr(begin, end - begin);
-    if (named.find("," + one + ",") == std::string::npos) all += "," + one;
-    begin = end + 1;
+  for (const std::string_view one : names_in(std::string_view(own).substr(1))) {
+    if (std::ranges::find(named, one) == named.end()) all.append(",").append(one);
   }
   return all;
 }

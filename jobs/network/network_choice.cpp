@@ -1,5 +1,6 @@
 #include "jobs/network/network_choice.hpp"
 
+#include "base/comma_list.hpp"
 #include "base/error.hpp"
 #include "base/launch.hpp"
 
@@ -34,21 +35,11 @@ bool is_option_for_library(std::string_view option) {
   return std::ranges::find(all, option) != all.end();
 }
 
-std::vector<std::string> parts_of(std::string_view list) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    parts.emplace_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 /// Returns the components of `kind` that the list chooses and that are not fault tolerant. A list like ^han leaves
 /// components out, so it may choose any of the others.
 std::vector<std::string> chosen_of(const std::set<std::string>& kind, const std::string& list) {
   const bool leaves_out = list.starts_with('^');
-  const std::vector<std::string> named = parts_of(leaves_out ? list.substr(1) : list);
+  const auto named = names_in(std::string_view(list).substr(leaves_out ? 1 : 0));
   std::vector<std::string> chosen;
   for (const std::string& component : kind) {
     if ((std::ranges::find(named, component) != named.end()) != leaves_out) chosen.push_back(component);
@@ -65,8 +56,8 @@ bool is_of_interfaces(std::string_view name) { return name == "btl_tcp_if_includ
 
 /// Returns true if the list of memory domains of UCX has one for TCP.
 bool has_tcp(const std::string& domains) {
-  return std::ranges::any_of(parts_of(domains),
-                             [](const std::string& one) { return one == "all" || one.starts_with("tcp"); });
+  return std::ranges::any_of(names_in(domains),
+                             [](std::string_view one) { return one == "all" || one.starts_with("tcp"); });
 }
 
 }  // namespace
@@ -74,9 +65,9 @@ bool has_tcp(const std::string& domains) {
 NetworkChoice read_network(std::string_view text) {
   NetworkChoice choice;
   if (text.empty()) return choice;
-  std::optional<std::string> named;
-  std::vector<std::string> interfaces;
-  for (const std::string& part : parts_of(text)) {
+  std::optional<std::string_view> named;
+  std::vector<std::string_view> interfaces;
+  for (const std::string_view part : names_in(text)) {
     if (part.empty()) throw UsageError(fmt::format("--network {}: there is an empty name in it", text));
     const auto transport = transport_named(part);
     if (!transport) {

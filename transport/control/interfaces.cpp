@@ -1,5 +1,6 @@
 #include "transport/control/interfaces.hpp"
 
+#include "base/comma_list.hpp"
 #include "base/error.hpp"
 
 #include <arpa/inet.h>
@@ -63,12 +64,6 @@ bool has_ipv4(const ifaddrs& one) {
 
 Interface interface_of(const ifaddrs& one) {
   return {{host_order(one.ifa_addr)}, static_cast<std::uint32_t>(std::popcount(host_order(one.ifa_netmask)))};
-}
-
-std::vector<std::string_view> names_in(std::string_view list) {
-  std::vector<std::string_view> names;
-  for (const auto part : list | std::views::split(',')) names.emplace_back(part.begin(), part.end());
-  return names;
 }
 
 /// A network, as "10.0.0.0/24" names it.
