@@ -27,6 +27,7 @@ constexpr std::array all{
     Correction{"failed-numbering-lets-others-go-on",
                "a communicator may wait for ever after another one's making was interrupted"},
     Correction{"failed-steps-are-noticed", "a death while an intercommunicator is made may hang the job"},
+    Correction{"fragments-are-sent-once", "with --network uct, messages may arrive without their data"},
     Correction{"intercommunicators-can-be-made", "no process can be started for a dead rank", Release{6, 0, 0}},
     Correction{"kept-news-are-for-all", "a process that is still in MPI_Init may never hear of some deaths"},
     Correction{"lost-daemon-is-survivable", "the loss of a node ends the job"},
