@@ -131,30 +131,36 @@ Settings settings_for(const NetworkChoice& choice, const Settings& user) {
 
 Objections objections_to(const NetworkChoice& choice, const Settings& user) {
   Objections objections;
+  const auto refuse = [&](std::string sentence, std::string_view unless_corrected = {}) {
+    objections.refusal = std::move(sentence);
+    objections.unless_corrected = unless_corrected;
+  };
   const auto contradicts = [&](std::string_view what, const std::string& name, const std::string& value) {
-    objections.refusal = fmt::format("--network {} contradicts {} {}, which is set for Open MPI: leave one of them out",
-                                     what, name, value);
+    refuse(fmt::format("--network {} contradicts {} {}, which is set for Open MPI: leave one of them out", what, name,
+                       value));
   };
   const std::string transports_in_use =
       value_of(user, "btl").value_or(value_of(settings_for(choice, user), "btl").value_or(""));
+  const auto domains = value_of(user, "btl_uct_memory_domains");
+  if (domains && has_tcp(*domains) && !chosen_of({"uct"}, transports_in_use).empty()) {
+    refuse(
+        fmt::format("btl_uct_memory_domains {} is set for Open MPI, and its btl uct loses data of messages over TCP: "
+                    "use --network tcp, or name other domains",
+                    *domains),
+        "fragments-are-sent-once");
+  }
   for (const auto& [name, value] : user) {
     if (name == "pml" && value != "ob1") {
-      objections.refusal = fmt::format(
-          "pml {} is set for Open MPI, and only ob1 survives failures: leave it out, and choose the network by "
-          "--network",
-          value);
+      refuse(
+          fmt::format("pml {} is set for Open MPI, and only ob1 survives failures: leave it out, and choose the "
+                      "network by --network",
+                      value));
     }
     if (name == "mtl" && !value.empty() && !value.starts_with('^')) {
-      objections.refusal = fmt::format(
-          "mtl {} is set for Open MPI, and none of these survives failures: leave it out, and choose the network by "
-          "--network",
-          value);
-    }
-    if (name == "btl_uct_memory_domains" && has_tcp(value) && !chosen_of({"uct"}, transports_in_use).empty()) {
-      objections.refusal = fmt::format(
-          "btl_uct_memory_domains {} is set for Open MPI, and its btl uct loses data of messages over TCP: use "
-          "--network tcp, or name other domains",
-          value);
+      refuse(
+          fmt::format("mtl {} is set for Open MPI, and none of these survives failures: leave it out, and choose the "
+                      "network by --network",
+                      value));
     }
     if (name == "btl" && choice.transport != Transport::automatic) contradicts(name_of(choice.transport), name, value);
     if (is_of_interfaces(name) && !choice.interfaces.empty()) contradicts(choice.interfaces, name, value);

@@ -162,10 +162,15 @@ void print_line(const std::vector<std::string>& line, const Environment& environ
   std::printf("\n");
 }
 
+bool has_correction(const std::filesystem::path& mpirun, std::string_view name) {
+  const auto corrections = mpirun.parent_path().parent_path() / "share/mend/corrections";
+  std::error_code ignored;
+  return std::filesystem::exists(corrections / fmt::format("{}.patch", name), ignored);
+}
+
 /// Reports what the Open MPI in use cannot do, if the job needs it.
 void tell_limits(const std::filesystem::path& mpirun, const Launch& launch) {
-  const auto corrections = mpirun.parent_path().parent_path() / "share/mend/corrections";
-  if (!all_here(launch) && !std::filesystem::exists(corrections / "lost-daemon-is-survivable.patch")) {
+  if (!all_here(launch) && !has_correction(mpirun, "lost-daemon-is-survivable")) {
     std::fprintf(
         stderr,
         "mend: this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not\n");
@@ -456,8 +461,10 @@ int run(RunArguments& arguments) {
   launch.inherited = inherited_environment();
   const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
   Objections objections = objections_to(launch.network, user);
-  if (!objections.refusal.empty()) throw UsageError(objections.refusal);
   const auto mpirun = find_mpirun();
+  const bool is_refused = !objections.refusal.empty() &&
+                          (objections.unless_corrected.empty() || !has_correction(mpirun, objections.unless_corrected));
+  if (is_refused) throw UsageError(objections.refusal);
   if (!arguments.dry_run) {
     require_component(mpirun, component_of(launch.network.transport));
     const std::string slow = all_here(launch) ? "" : slow_choice(launch.network, user, infiniband_devices());

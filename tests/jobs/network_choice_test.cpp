@@ -98,6 +98,11 @@ TEST(UctOverTcp, is_refused_because_it_loses_data) {
               HasSubstr("--network tcp"));
   EXPECT_THAT(objections_to(read_network("uct"), {{"btl_uct_memory_domains", "posix,tcp:1"}}).refusal,
               HasSubstr("loses data"));
+  const Settings over_tcp{{"btl_uct_memory_domains", "tcp"}, {"pml", "ob1"}};
+  EXPECT_EQ(objections_to(read_network("uct"), over_tcp).unless_corrected, "fragments-are-sent-once");
+  Settings and_more = over_tcp;
+  and_more.emplace_back("pml", "ucx");
+  EXPECT_EQ(objections_to(read_network("uct"), and_more).unless_corrected, "") << "this is refused in any case";
   EXPECT_THAT(objections_to(read_network("uct"), {{"btl_uct_memory_domains", "mlx5_0"}}).refusal, IsEmpty());
   EXPECT_THAT(objections_to({}, {{"btl_uct_memory_domains", "all"}}).refusal, IsEmpty()) << "uct is left out";
 }
