@@ -54,10 +54,14 @@ bool names(const std::string& list, const std::string& component) {
 
 bool is_of_interfaces(std::string_view name) { return name == "btl_tcp_if_include" || name == "btl_tcp_if_exclude"; }
 
-/// Returns true if the list of memory domains of UCX has one for TCP.
+/// Returns true if a list of memory domains of UCX has one for TCP.
 bool has_tcp(const std::string& domains) {
-  return std::ranges::any_of(names_in(domains),
-                             [](std::string_view one) { return one == "all" || one.starts_with("tcp"); });
+  return std::ranges::any_of(names_in(domains), [](std::string_view one) { return one.starts_with("tcp"); });
+}
+
+/// Returns true if the list has the one for messages of a process to itself.
+bool has_self(const std::string& domains) {
+  return std::ranges::any_of(names_in(domains), [](std::string_view one) { return one == "all" || one == "self"; });
 }
 
 }  // namespace
@@ -142,12 +146,19 @@ Objections objections_to(const NetworkChoice& choice, const Settings& user) {
   const std::string transports_in_use =
       value_of(user, "btl").value_or(value_of(settings_for(choice, user), "btl").value_or(""));
   const auto domains = value_of(user, "btl_uct_memory_domains");
-  if (domains && has_tcp(*domains) && !chosen_of({"uct"}, transports_in_use).empty()) {
+  const bool uses_uct = domains && !chosen_of({"uct"}, transports_in_use).empty();
+  if (uses_uct && has_tcp(*domains)) {
     refuse(
         fmt::format("btl_uct_memory_domains {} is set for Open MPI, and its btl uct loses data of messages over TCP: "
                     "use --network tcp, or name other domains",
                     *domains),
         "fragments-are-sent-once");
+  }
+  if (uses_uct && has_self(*domains)) {
+    refuse(
+        fmt::format("btl_uct_memory_domains {} is set for Open MPI, and its btl uct then sends messages for others to "
+                    "the process itself: name the domains of the network, such as mlx5_0",
+                    *domains));
   }
   for (const auto& [name, value] : user) {
     if (name == "pml" && value != "ob1") {

@@ -59,10 +59,7 @@ sigset_t block_signals() {
 class ErrorStream {
  public:
   ErrorStream() = default;
-  ~ErrorStream() {
-    pipe_.close_writing();
-    if (reader_.joinable()) reader_.join();
-  }
+  ~ErrorStream() { read_to_the_end(); }
   ErrorStream(const ErrorStream&) = delete;
   ErrorStream& operator=(const ErrorStream&) = delete;
 
@@ -79,8 +76,15 @@ class ErrorStream {
     reader_ = std::thread([this] { read_all(); });
   }
 
+  /// For the parent: waits until all is shown. Returns the last part of it.
+  const std::string& read_to_the_end() {
+    pipe_.close_writing();
+    if (reader_.joinable()) reader_.join();
+    return last_;
+  }
+
  private:
-  void read_all() const {
+  void read_all() {
     // A closed terminal must not end the job.
     sigset_t broken_pipe;
     sigemptyset(&broken_pipe);
@@ -104,7 +108,10 @@ class ErrorStream {
     show(filter.flush());
   }
 
-  static void show(std::string_view text) {
+  void show(std::string_view text) {
+    constexpr std::size_t most = 64 * 1024;
+    last_.append(text);
+    if (last_.size() > 2 * most) last_.erase(0, last_.size() - most);
     while (!text.empty()) {
       const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
       if (count < 0 && errno == EINTR) continue;
@@ -114,6 +121,7 @@ class ErrorStream {
   }
 
   Pipe pipe_;
+  std::string last_;  ///< belongs to the reader until it has ended
   std::thread reader_;
 };
 
@@ -188,6 +196,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
           end.exit_code = WEXITSTATUS(status);
         }
         kill_leftovers();
+        end.last_errors = errors.read_to_the_end();
         return end;
       }
     } else if (signal > 0 && heed && heed(signal)) {

@@ -24,6 +24,7 @@ struct ChildEnd {
   bool was_stuck = false;     ///< it did not end although it had nothing to wait for
   pid_t pid = 0;              ///< the child's process id
   bool had_children = true;   ///< the child has waited for a child of its own
+  std::string last_errors{};  ///< the end of what was shown of its standard error: 64 KiB or more
 };
 
 /// The processes that run_child() has started.

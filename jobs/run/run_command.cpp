@@ -341,6 +341,8 @@ Launched launch_once(const RunArguments& arguments, const std::filesystem::path&
                            .killed_at_start = watch.killed_at_start(),
                            .mpirun_was_stopped = watch.told_of_stopped_mpirun(),
                            .killed_at_end = watch.killed_at_end()})};
+  if (const std::string lost = lost_reason(end, watch.reports()); !lost.empty() && lost != launched.verdict.sentence)
+    fmt::print(stderr, "mend: {}\n", printable(lost));
   launched.killed_at_start = watch.killed_at_start();
   launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
   launched.crashes = watch.reports().early_crashes;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <vector>
@@ -215,6 +216,13 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
     return {0, "the job has finished, but mpirun was stopped and had to be killed: output may be missing"};
   if (agreed_end) return {0, mpirun.ended_by ? "" : tell_killed(reports, view)};
   return judge_without_end(mpirun, reports, processes, view);
+}
+
+std::string lost_reason(const ChildEnd& mpirun, const Reports& reports) {
+  std::string shown = mpirun.last_errors;
+  std::ranges::replace_if(
+      shown, [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
+  return shown.find(reports.reason) == std::string::npos ? reports.reason : "";
 }
 
 }  // namespace mend::jobs

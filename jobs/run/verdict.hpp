@@ -57,4 +57,9 @@ std::string describe(const std::vector<EarlyCrash>& crashes);
 /// Judges a job. `processes`: the number launched. Pure.
 Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, const LauncherView& view = {});
 
+/// Returns the reason for the end of the job that a process has written to standard error and that was not shown: an
+/// mpirun that ends a job for an error may lose what it has not passed on. Empty if it was shown, or if there is none.
+/// Pure.
+std::string lost_reason(const ChildEnd& mpirun, const Reports& reports);
+
 }  // namespace mend::jobs

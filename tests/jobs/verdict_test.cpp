@@ -496,4 +496,17 @@ TEST(Reports, are_read_whatever_stands_there) {
 }
 
 }  // namespace
+TEST(LostReason, is_what_a_process_has_written_and_nobody_has_seen) {
+  Reports reports = agreed(2);
+  ChildEnd end = exited(2);
+  EXPECT_EQ(lost_reason(end, reports), "") << "there is none";
+  reports.said = true;
+  reports.reason = "the file is damaged: copy it again";
+  EXPECT_EQ(lost_reason(end, reports), reports.reason);
+  end.last_errors = "solver: step 3\nmend: the file is damaged:\ncopy it again\nand more\n";
+  EXPECT_EQ(lost_reason(end, reports), "") << "in the report, it is one line";
+  end.last_errors = "mend: the file is dama";
+  EXPECT_EQ(lost_reason(end, reports), reports.reason);
+}
+
 }  // namespace mend::jobs
