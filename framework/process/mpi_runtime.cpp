@@ -41,7 +41,7 @@ void set_library_defaults() {
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
   ::setenv("OMPI_MCA_coll_tuned_allgatherv_algorithm", "2", 0);
   ::setenv("OMPI_MCA_btl_sm_free_list_max", "-1", 0);
-  ::setenv("OMPI_MCA_reachable", "weighted", 0);
+  ::setenv("OMPI_MCA_btl_tcp_disable_family", "6", 0);
   ::setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
   ::setenv("OMPI_MCA_mpi_add_procs_cutoff", "1024", 0);
 }

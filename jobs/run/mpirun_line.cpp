@@ -56,8 +56,8 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   // The default algorithm may hide a failure behind MPI_SUCCESS.
   set("coll_tuned_use_dynamic_rules", "1");
   set("coll_tuned_allgatherv_algorithm", "2");
-  set("btl_sm_free_list_max", "-1");  // dead processes do not return fragments that were sent to them
-  set("reachable", "weighted");       // the other one, netlink, finds no way by TCP between processes of one machine
+  set("btl_sm_free_list_max", "-1");   // dead processes do not return fragments that were sent to them
+  set("btl_tcp_disable_family", "6");  // mend's own network has IPv4 only, and some pairs of IPv6 are not connected
   set("async_mpi_finalize", "1");
   set("mpi_add_procs_cutoff", std::to_string(add_procs_cutoff));
   append({"--prtemca", "state_base_recoverable", "1"});

@@ -43,7 +43,7 @@ TEST(MpirunLine, carries_every_flag_that_fault_tolerance_needs) {
   EXPECT_EQ(value_of(line, {"--map-by"}), "slot:OVERSUBSCRIBE");
   EXPECT_EQ(value_of(line, {"--mca", "mpi_event_tick_rate"}), "100");
   EXPECT_EQ(value_of(line, {"--mca", "btl_sm_free_list_max"}), "-1");
-  EXPECT_EQ(value_of(line, {"--mca", "reachable"}), "weighted");
+  EXPECT_EQ(value_of(line, {"--mca", "btl_tcp_disable_family"}), "6");
   EXPECT_EQ(value_of(line, {"--mca", "coll"}), "^han,hcoll,portals4,cuda,accelerator");
   EXPECT_EQ(value_of(line, {"--mca", "pml"}), "ob1");
   EXPECT_EQ(value_of(line, {"--mca", "btl"}), "^ofi,uct,usnic,smcuda,portals4");
