@@ -23,6 +23,7 @@ constexpr std::array all{
     Correction{"exits-are-counted-once", "mpirun may hang or abort at the end of a job that has failed",
                Release{5, 0, 0}, Release{6, 0, 0}},
     Correction{"failed-duplicates-can-be-freed", "a survivor may crash after a death in MPI_Comm_idup"},
+    Correction{"failed-endpoints-are-not-used", "with --network uct, a process that sends to a dead one may crash"},
     Correction{"failed-messages-are-not-fatal", "a survivor may end itself over a message to the dead"},
     Correction{"failed-numbering-lets-others-go-on",
                "a communicator may wait for ever after another one's making was interrupted"},
