@@ -32,6 +32,8 @@ constexpr std::array all{
     Correction{"intercommunicators-can-be-made", "no process can be started for a dead rank", Release{6, 0, 0}},
     Correction{"kept-news-are-for-all", "a process that is still in MPI_Init may never hear of some deaths"},
     Correction{"lost-daemon-is-survivable", "the loss of a node ends the job"},
+    Correction{"network-errors-are-not-fatal", "with --network ofi, a death may end survivors", Release{5, 0, 0},
+               Release{6, 0, 0}},
     Correction{"nobody-waits-for-dead-clients", "two deaths in MPI_Init may leave the others waiting for ever"},
     Correction{"numbers-in-use-are-kept",
                "a communicator may receive no more, or wrong messages, after another one's making was interrupted"},
