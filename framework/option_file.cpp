@@ -17,7 +17,7 @@ const Table of_launcher{"mend", "run"};
 
 bool marks_a_table(const CLI::ConfigItem& item) { return item.name == "++" || item.name == "--"; }
 
-/// Throws UsageError if the file has a table of mend's that nobody reads, or nothing for mend.
+/// Throws UsageError if the file has a table [mend.NAME] that is not known, or tables, but nothing for mend.
 void check_tables(const std::vector<CLI::ConfigItem>& items) {
   bool has_any_for_mend = items.empty();
   for (const CLI::ConfigItem& item : items) {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <set>
 
 namespace mend::jobs {
 namespace {
@@ -20,28 +20,32 @@ std::optional<std::string> file_named(const char* flag, const char* variable, co
   return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
 }
 
-bool is_set(const CLI::Option& option) { return !option.empty(); }
-
-void take(CLI::App& command, const CLI::ConfigItem& item) {
+/// Gives an option of `command` its value from a file. `from_file`: the options that this file has set.
+void take(CLI::App& command, const CLI::ConfigItem& item, std::set<const CLI::Option*>& from_file) {
   CLI::Option* const option = command.get_option_no_throw("--" + item.name);
   if (option == nullptr) throw UsageError(fmt::format("'{}' is not an option of mend run", item.name));
   if (!option->get_configurable())
     throw UsageError(fmt::format("'{}' is of one job, and not for files: give it to mend run", item.name));
-  const bool is_excluded =
-      std::ranges::any_of(option->get_excludes(), [](const auto* other) { return is_set(*other); });
-  if (is_set(*option) || is_excluded) return;
+  if (!option->empty()) return;
+  for (const CLI::Option* other : option->get_excludes()) {
+    if (other->empty()) continue;
+    if (!from_file.contains(other)) return;  // what was set before overrides this file
+    throw UsageError(fmt::format("'{}' and '{}' exclude each other", item.name, other->get_single_name()));
+  }
   if (option->get_expected_min() == 0) {
     option->add_result(option->get_flag_value(item.name, CLI::ConfigTOML().to_flag(item)));
   } else {
     option->add_result(item.inputs);
   }
   option->run_callback();
+  from_file.insert(option);
 }
 
 void take_from(const std::string& said, const std::string& file, CLI::App& command) {
   const auto items = options_in_file(said, file, OptionTable::launcher);
+  std::set<const CLI::Option*> from_file;
   try {
-    for (const CLI::ConfigItem& item : items) take(command, item);
+    for (const CLI::ConfigItem& item : items) take(command, item, from_file);
   } catch (const std::exception& error) {
     throw CLI::ValidationError(said, fmt::format("{}: {}", file, error.what()));
   }

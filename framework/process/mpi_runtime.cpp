@@ -136,8 +136,10 @@ bool MpiRuntime::tolerates_failures() const {
 }
 
 void MpiRuntime::require_layer_for_failures() const {
-  const char* const layer = std::getenv(layer_variable);
-  if (layer == nullptr || std::string_view(layer) == layer_for_failures) return;
+  const std::string_view layer = std::getenv(layer_variable) == nullptr ? "" : std::getenv(layer_variable);
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (layer.empty() || layer == layer_for_failures || size == 1 || !library_tolerates_failures()) return;
   throw UsageError(fmt::format("pml {} is set for Open MPI, and only ob1 survives failures: leave it out", layer));
 }
 

@@ -25,8 +25,9 @@ class MpiRuntime {
   /// processes. The same on all of them. Local.
   bool tolerates_failures() const;
 
-  /// Throws UsageError if the user has set another point-to-point layer for the library than the one that survives
-  /// failures. mend run refuses that itself, but mpirun does not. Local.
+  /// Throws UsageError if the job could survive failures, but the user has set another point-to-point layer for the
+  /// library than the one that does. mend run refuses that itself, and mpirun does not. The same on all processes.
+  /// Local.
   void require_layer_for_failures() const;
 
   /// Has the destructor leave MPI without waiting for other processes, because processes have died. Either all living

@@ -124,9 +124,8 @@ Job::Job(const Options& options) {
     if (launch::speaks_for_all()) std::ranges::for_each(doubts_about_environment(), log::warn);
     mpi_.emplace();
     require_whole_world();
-    if (mpi_->tolerates_failures()) {
-      mpi_->require_layer_for_failures();
-    } else if (launch::speaks_for_all()) {
+    mpi_->require_layer_for_failures();
+    if (!mpi_->tolerates_failures() && launch::speaks_for_all()) {
       log::warn(
           "unprotected: the MPI library runs with its fault tolerance switched off, and the first death ends the job: "
           "launch with `mend run`, or with mpirun --with-ft ulfm");

@@ -91,7 +91,9 @@ Finding judge_library(const DoctorOptions& options, const Trial& trial) {
   const auto prefix = std::filesystem::weakly_canonical(prefix_of(options), error);
   const std::string version = trial.reported<std::string>("mpi_version", "");
   // In the prefix it may be in lib, lib64 or, on Debian, lib/x86_64-linux-gnu.
-  if (!library.lexically_relative(prefix).string().starts_with("lib")) {
+  const auto folder = library.lexically_relative(prefix).parent_path();
+  const bool is_usual = folder == "lib" || folder == "lib64" || folder.parent_path() == "lib";
+  if (!is_usual) {
     return {Level::warn, "MPI loaded",
             fmt::format("programs load {}, which is not in mpirun's prefix {}", library.string(), prefix.string()),
             fmt::format("export LD_LIBRARY_PATH={}, or unset MEND_MPIRUN", (prefix / "lib").string())};

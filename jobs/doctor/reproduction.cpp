@@ -46,7 +46,7 @@ Finding not_shown(std::span<const Reproduction> reproductions) {
   return {Level::pass, "corrections", fmt::format("{} of {} defects are not shown", count, reproductions.size()), ""};
 }
 
-/// `count` defects of this number were not tried.
+/// Returns the finding that `count` of `of` defects were not tried.
 Finding not_tried(std::size_t count, std::size_t of, const std::string& why, std::string remedy) {
   return {Level::warn, "corrections", fmt::format("{} of {} defects were not tried: {}", count, of, why),
           std::move(remedy)};

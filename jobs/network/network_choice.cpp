@@ -161,7 +161,7 @@ Objections objections_to(const NetworkChoice& choice, const Settings& user) {
                     *domains));
   }
   for (const auto& [name, value] : user) {
-    if (name == "pml" && value != "ob1") {
+    if (name == "pml" && !value.empty() && value != "ob1") {
       refuse(
           fmt::format("pml {} is set for Open MPI, and only ob1 survives failures: leave it out, and choose the "
                       "network by --network",

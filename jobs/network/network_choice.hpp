@@ -51,7 +51,7 @@ Settings settings_for(const NetworkChoice& choice, const Settings& user);
 /// The messages about the choice and the user's settings.
 struct Objections {
   std::string refusal{};                ///< why the job cannot survive failures with them; empty: it can
-  std::string_view unless_corrected{};  ///< the correction to Open MPI with which that is not so; empty: there is none
+  std::string_view unless_corrected{};  ///< the name of the correction that lifts the refusal; empty if none does
   std::vector<std::string> warnings{};  ///< why it may not survive failures
 };
 Objections objections_to(const NetworkChoice& choice, const Settings& user);

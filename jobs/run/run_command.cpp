@@ -342,7 +342,7 @@ Launched launch_once(const RunArguments& arguments, const std::filesystem::path&
                            .mpirun_was_stopped = watch.told_of_stopped_mpirun(),
                            .killed_at_end = watch.killed_at_end()})};
   if (const std::string lost = lost_reason(end, watch.reports()); !lost.empty() && lost != launched.verdict.sentence)
-    fmt::print(stderr, "mend: {}\n", printable(lost));
+    fmt::print(stderr, "mend: {}\n", lost);
   launched.killed_at_start = watch.killed_at_start();
   launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
   launched.crashes = watch.reports().early_crashes;
@@ -574,8 +574,9 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
                    "allocation (Slurm, PBS, LSF, Flux), of --host or of --hostfile")
       ->check(CLI::Range(1, most_processes))
       ->excludes(spares);
-  run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");
-  run_command->add_option("--hostfile", launch.hostfile, "The same from a file");
+  auto* const hosts =
+      run_command->add_option("--host", launch.hosts, "Where to run, as mpirun takes it: node1:4,node2:4");
+  run_command->add_option("--hostfile", launch.hostfile, "The same from a file")->excludes(hosts);
   run_command
       ->add_option(
           "--network", arguments->network,

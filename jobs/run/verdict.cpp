@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/name_runs.hpp"
+#include "base/telemetry/user_text.hpp"
 #include "jobs/watch/start_watch.hpp"
 
 #include <fmt/format.h>
@@ -219,10 +220,10 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
 }
 
 std::string lost_reason(const ChildEnd& mpirun, const Reports& reports) {
+  const std::string reason = printable(reports.reason);  // as processes print it, but in one line
   std::string shown = mpirun.last_errors;
-  std::ranges::replace_if(
-      shown, [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
-  return shown.find(reports.reason) == std::string::npos ? reports.reason : "";
+  std::ranges::replace(shown, '\n', ' ');
+  return shown.find(reason) == std::string::npos ? reason : "";
 }
 
 }  // namespace mend::jobs

@@ -71,7 +71,7 @@ version_of_sources() {
 # Sets $openmpi_commit to the newest commit of a branch or tag of Open MPI's repository, and the version after it.
 find_commit() {
   openmpi_branch=$1
-  command -v git >/dev/null || refuse "'$wanted' needs git, which is not installed"
+  command -v git >/dev/null || refuse "'$wanted' needs git; jobs/setup.sh without options installs it"
   local found
   # A tag with a message has a line of its own and one of its commit, which ends in ^{}.
   found=$(git ls-remote "$repository_url" "refs/heads/$1" "refs/tags/$1" "refs/tags/$1^{}" 2>/dev/null) ||
@@ -203,9 +203,14 @@ fetch_release() {
 
 # clone_openmpi FOLDER: gets the sources of $openmpi_commit, and what they need to be configured.
 clone_openmpi() {
-  git clone --depth 1 --branch "$openmpi_branch" --recurse-submodules --shallow-submodules "$repository_url" "$1" ||
-    return
-  cd "$1" && ./autogen.pl --force
+  git init --quiet "$1" && cd "$1" || return
+  git fetch --depth 1 "$repository_url" "$openmpi_commit" && git checkout --quiet FETCH_HEAD || return
+  git remote add origin "$repository_url"  # the submodules' places are given in relation to it
+  git submodule update --init --recursive --depth 1 || return
+  local major
+  major=$(sed -n 's/^major=//p' VERSION)
+  if ((major < 5)); then echo "mend needs Open MPI 5.0 or later, and this is $major"; return 1; fi
+  ./autogen.pl --force
 }
 
 # Sets $tarball to a source with the right digest.
@@ -325,7 +330,7 @@ build_openmpi() {
   mkdir -p "$objects" "$source"
   if [[ -n $openmpi_commit ]]; then
     logged "getting Open MPI's repository, $openmpi_branch (some minutes)" 0 clone_openmpi "$source/openmpi" ||
-      give_up "$openmpi_branch of $repository_url could not be cloned, or its ./autogen.pl failed"
+      give_up "$openmpi_branch of $repository_url could not be had, is older than 5.0, or its ./autogen.pl failed"
     tarball="$openmpi_branch of $repository_url"
   else
     fetch_openmpi "$source"

@@ -44,7 +44,7 @@ Tried dry_run(std::vector<std::string> options) {
   return {code, process.output(), process.errors()};
 }
 
-TEST_F(OptionFiles, are_overridden_by_flags_and_the_users_by_nobody_else) {
+TEST_F(OptionFiles, are_overridden_by_variables_and_flags_and_the_sites_by_the_users) {
   write("[mend.run]\nspares = 2\n", "[mend.run]\nspares = 3\nnetwork = \"tcp\"\nmpi = \"--bind-to none\"\n");
   const auto files = dry_run({});
   EXPECT_EQ(files.code, 0) << files.errors;
@@ -69,6 +69,8 @@ TEST_F(OptionFiles, set_flags_and_leave_out_what_a_given_option_excludes) {
   EXPECT_THAT(dry_run({}).errors, HasSubstr("mend: MPI: ob1 over"));
   const auto run = dry_run({"--spare-nodes", "1", "--host", "a:4,b:4"});
   EXPECT_EQ(run.code, 0) << run.errors;
+  write("[mend.run]\nhostfile = \"/nonexistent\"\n", "");
+  EXPECT_EQ(dry_run({"--host", "a:4"}).code, 0);
   write("[mend.run]\nverbose = false\n", "[mend.run]\nverbose = true\n");
   EXPECT_THAT(dry_run({}).errors, IsEmpty());
 }
@@ -88,6 +90,8 @@ TEST_F(OptionFiles, that_make_no_sense_are_refused_by_name) {
   expect_refusal(
       "[mend.rum]\nspares = 2\n", "",
       fmt::format("--mend-config: {}: [mend.rum] is not a table of mend: there are [mend] and [mend.run]", users));
+  expect_refusal("[mend.run]\nspares = 2\nspare-nodes = 1\n", "",
+                 fmt::format("--mend-config: {}: 'spare-nodes' and 'spares' exclude each other", users));
   write("[mend.run]\nstart-limit = \"soon\"\n", "");
   const auto wrong = dry_run({});
   EXPECT_EQ(wrong.code, 2);

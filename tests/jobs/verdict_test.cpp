@@ -495,7 +495,6 @@ TEST(Reports, are_read_whatever_stands_there) {
   }
 }
 
-}  // namespace
 TEST(LostReason, is_what_a_process_has_written_and_nobody_has_seen) {
   Reports reports = agreed(2);
   ChildEnd end = exited(2);
@@ -507,6 +506,10 @@ TEST(LostReason, is_what_a_process_has_written_and_nobody_has_seen) {
   EXPECT_EQ(lost_reason(end, reports), "") << "in the report, it is one line";
   end.last_errors = "mend: the file is dama";
   EXPECT_EQ(lost_reason(end, reports), reports.reason);
+  reports.reason = "\x1b[1mdamaged";
+  EXPECT_EQ(lost_reason(end, reports), "\\x1b[1mdamaged") << "in what is shown, control characters are spelled out";
+  end.last_errors = "mend: \\x1b[1mdamaged\n";
+  EXPECT_EQ(lost_reason(end, reports), "");
 }
 
-}  // namespace mend::jobs
+}  // namespace
