@@ -513,3 +513,4 @@ TEST(LostReason, is_what_a_process_has_written_and_nobody_has_seen) {
 }
 
 }  // namespace
+}  // namespace mend::jobs
