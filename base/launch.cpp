@@ -1,7 +1,5 @@
 #include "base/launch.hpp"
 
-#include "base/comma_list.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <ranges>
 #include <string_view>
 
 namespace mend::launch {
@@ -44,6 +43,12 @@ std::optional<std::uint32_t> processes() { return number_in(processes_variable);
 int number() { return static_cast<int>(number_in(number_variable).value_or(1)); }
 
 bool must_continue() { return variable(restart_variable).has_value(); }
+
+std::vector<std::string_view> names_in(std::string_view list) {
+  std::vector<std::string_view> names;
+  for (const auto part : list | std::views::split(',')) names.emplace_back(part.begin(), part.end());
+  return names;
+}
 
 std::string components(const std::string& users, const std::string& own) {
   if (!users.starts_with('^')) return users;

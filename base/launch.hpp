@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace mend::launch {
 
@@ -50,6 +52,10 @@ bool must_continue();
 /// that were not tried with failures, or are not reliable, and collective calls that do not survive them.
 inline constexpr const char* transports_by_default = "^ofi,uct,usnic,smcuda,portals4";
 inline constexpr const char* collectives_by_default = "^han,hcoll,portals4,cuda,accelerator";
+
+/// Returns the names in a list of components or interfaces, which are separated by commas; an empty name where there is
+/// none before, after or between commas. `list` must outlive them. Pure.
+std::vector<std::string_view> names_in(std::string_view list);
 
 /// Returns the components that are used if a user's environment has the list `users`: one that leaves components out
 /// (^NAME,...) leaves out those of `own` too; another one is in force as it is. Pure.

@@ -1,6 +1,5 @@
 #include "jobs/network/network_choice.hpp"
 
-#include "base/comma_list.hpp"
 #include "base/error.hpp"
 #include "base/launch.hpp"
 
@@ -39,7 +38,7 @@ bool is_option_for_library(std::string_view option) {
 /// components out, so it may choose any of the others.
 std::vector<std::string> chosen_of(const std::set<std::string>& kind, const std::string& list) {
   const bool leaves_out = list.starts_with('^');
-  const auto named = names_in(std::string_view(list).substr(leaves_out ? 1 : 0));
+  const auto named = launch::names_in(std::string_view(list).substr(leaves_out ? 1 : 0));
   std::vector<std::string> chosen;
   for (const std::string& component : kind) {
     if ((std::ranges::find(named, component) != named.end()) != leaves_out) chosen.push_back(component);
@@ -56,12 +55,13 @@ bool is_of_interfaces(std::string_view name) { return name == "btl_tcp_if_includ
 
 /// Returns true if a list of memory domains of UCX has one for TCP.
 bool has_tcp(const std::string& domains) {
-  return std::ranges::any_of(names_in(domains), [](std::string_view one) { return one.starts_with("tcp"); });
+  return std::ranges::any_of(launch::names_in(domains), [](std::string_view one) { return one.starts_with("tcp"); });
 }
 
 /// Returns true if the list has the one for messages of a process to itself.
 bool has_self(const std::string& domains) {
-  return std::ranges::any_of(names_in(domains), [](std::string_view one) { return one == "all" || one == "self"; });
+  return std::ranges::any_of(launch::names_in(domains),
+                             [](std::string_view one) { return one == "all" || one == "self"; });
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ NetworkChoice read_network(std::string_view text) {
   if (text.empty()) return choice;
   std::optional<std::string_view> named;
   std::vector<std::string_view> interfaces;
-  for (const std::string_view part : names_in(text)) {
+  for (const std::string_view part : launch::names_in(text)) {
     if (part.empty()) throw UsageError(fmt::format("--network {}: there is an empty name in it", text));
     const auto transport = transport_named(part);
     if (!transport) {

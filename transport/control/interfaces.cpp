@@ -1,7 +1,7 @@
 #include "transport/control/interfaces.hpp"
 
-#include "base/comma_list.hpp"
 #include "base/error.hpp"
+#include "base/launch.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -97,14 +97,14 @@ std::string to_string(Ipv4 address) {
 }
 
 bool is_wanted(std::string_view wanted, std::string_view name, const Interface& interface) {
-  return std::ranges::any_of(names_in(wanted), [&](std::string_view one) {
+  return std::ranges::any_of(launch::names_in(wanted), [&](std::string_view one) {
     const auto network = network_in(one);
     return network ? network->holds(interface) : one == name;
   });
 }
 
 std::string objection_to_network(std::string_view wanted) {
-  for (const std::string_view one : names_in(wanted)) {
+  for (const std::string_view one : launch::names_in(wanted)) {
     if (one.empty()) return "there is an empty name in it";
     if (one.find('/') != std::string_view::npos && !network_in(one))
       return fmt::format("'{}' is no network such as 10.0.0.0/24", one);
@@ -124,7 +124,7 @@ std::vector<Interface> interfaces(std::string_view wanted) {
 }
 
 std::string obstacle_to_network(std::string_view wanted) {
-  const auto names = names_in(wanted);
+  const auto names = launch::names_in(wanted);
   bool is_there = false;
   std::vector<std::string> known;
   for_each_address([&](const ifaddrs& one) {
@@ -145,7 +145,7 @@ LeadingToOthers leading_to_others(std::string_view wanted) {
   const auto append = [](std::vector<std::string>& to, std::string name) {
     if (std::ranges::find(to, name) == to.end()) to.push_back(std::move(name));
   };
-  for (const std::string_view one : names_in(wanted)) {
+  for (const std::string_view one : launch::names_in(wanted)) {
     bool is_loopback = false;
     std::vector<std::string> leading;
     for_each_address([&](const ifaddrs& address) {
