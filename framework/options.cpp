@@ -14,6 +14,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <sstream>
@@ -462,6 +463,28 @@ void refuse_flag_as_value(CLI::Option& option) {
       ""));
 }
 
+void refuse_wrong_variables(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options()) {
+    const char* const value = option->get_envname().empty() ? nullptr : std::getenv(option->get_envname().c_str());
+    if (value == nullptr || *value == '\0' || !option->empty()) continue;
+    option->add_result(value);
+    option->run_callback();  // throws
+  }
+}
+
+void check_option_variables() {
+  Options unused;
+  CLI::App app("mend");
+  app.set_help_flag();
+  add_options(app, unused);
+  try {
+    app.parse(std::vector<std::string>());
+    refuse_wrong_variables(app);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+}
+
 std::vector<std::string> option_variables() {
   Options unused;
   CLI::App app;
@@ -520,6 +543,7 @@ Options take_options(int& argc, char** argv, const Options& unless_chosen) {
   try {
     std::reverse(ours.begin(), ours.end());  // CLI11 takes arguments from the back of the vector
     parser.parse(ours);
+    refuse_wrong_variables(parser);
     if (!parser.remaining().empty()) {
       throw UsageError(fmt::format("'{}' is not an option of mend; there are {}", parser.remaining().front(),
                                    fmt::join(names_of_options(parser), ", ")));

@@ -123,6 +123,14 @@ std::string describe_options();
 /// Local.
 void refuse_flag_as_value(CLI::Option& option);
 
+/// Throws CLI::ParseError if an environment variable has a value that its option does not take. `app` has been parsed:
+/// CLI11 itself refuses such a value before its release 2.4, and from then on takes the variable for one that is not
+/// set. Local.
+void refuse_wrong_variables(CLI::App& app);
+
+/// The same for mend's options, for a program that parses its command line itself. Throws UsageError. Local.
+void check_option_variables();
+
 /// Returns the environment variables that set options. Local.
 std::vector<std::string> option_variables();
 

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/telemetry/written_output.hpp"
+#include "framework/options.hpp"
 #include "jobs/commands.hpp"
 
 #include <fmt/format.h>
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
+    for (CLI::App* const command : app.get_subcommands()) mend::refuse_wrong_variables(*command);
     return mend::written_or_failed(action());
   } catch (const CLI::Success& asked_for_help) {
     return mend::written_or_failed(app.exit(asked_for_help));

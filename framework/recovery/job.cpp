@@ -121,6 +121,7 @@ Job::Job(const Options& options) {
   }
   try {
     log::set_level(options.log_level);
+    check_option_variables();
     if (launch::speaks_for_all()) std::ranges::for_each(doubts_about_environment(), log::warn);
     mpi_.emplace();
     require_whole_world();
