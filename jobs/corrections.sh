@@ -53,8 +53,7 @@ check_library() {
 # Sets $pmix to the options with which a program finds the PMIx of this Open MPI: in its prefix, or a package of its own.
 find_pmix() {
   pmix=(-L"$home/lib" -Wl,-rpath,"$home/lib" -lpmix)
-  [[ -f $home/include/pmix.h ]] || read -r -a pmix < <(pkg-config --cflags --libs pmix 2>/dev/null) ||
-    refuse "the Open MPI in $home comes without PMIx's headers, and pkg-config does not find pmix"
+  [[ -f $home/include/pmix.h ]] || read -r -a pmix < <(pkg-config --cflags --libs pmix 2>/dev/null) || true
 }
 
 # Ends all processes of the session, without the messages of bash about that.
