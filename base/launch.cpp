@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <ranges>
 #include <string_view>
 
 namespace mend::launch {
@@ -46,7 +45,13 @@ bool must_continue() { return variable(restart_variable).has_value(); }
 
 std::vector<std::string_view> names_in(std::string_view list) {
   std::vector<std::string_view> names;
-  for (const auto part : list | std::views::split(',')) names.emplace_back(part.begin(), part.end());
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    names.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+    if (list.empty()) names.emplace_back();
+  }
   return names;
 }
 
