@@ -46,12 +46,10 @@ std::vector<CLI::ConfigItem> options_in_file(const std::string& said, const std:
     std::vector<CLI::ConfigItem> items = CLI::ConfigTOML().from_file(file);
     check_tables(items);
     std::erase_if(items, marks_a_table);
-    const auto is_in = [](const Table& wanted) {
-      return [&wanted](const CLI::ConfigItem& item) { return item.parents == wanted; };
-    };
     Table wanted = table == OptionTable::launcher ? of_launcher : of_programs;
     // Without a table [mend], the options of programs are outside of all tables.
-    if (table == OptionTable::programs && std::ranges::none_of(items, is_in(of_programs))) wanted.clear();
+    const bool is_there = std::ranges::find(items, wanted, &CLI::ConfigItem::parents) != items.end();
+    if (table == OptionTable::programs && !is_there) wanted.clear();
     std::erase_if(items, [&](const CLI::ConfigItem& item) { return item.parents != wanted; });
     return items;
   } catch (const std::exception& error) {

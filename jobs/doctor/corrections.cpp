@@ -63,15 +63,15 @@ Release release_in(const std::string& line) {
 
 std::span<const Correction> corrections() { return all; }
 
+bool has_correction(const std::filesystem::path& prefix, std::string_view name) {
+  std::error_code ignored;
+  return std::filesystem::exists(prefix / "share/mend/corrections" / (std::string(name) + ".patch"), ignored);
+}
+
 std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, Release release) {
-  const auto folder = prefix / "share/mend/corrections";
   std::vector<Correction> missing;
-  for (const Correction& correction : all) {
-    if (!correction.is_needed_by(release)) continue;
-    std::error_code ignored;
-    if (!std::filesystem::exists(folder / (std::string(correction.name) + ".patch"), ignored))
-      missing.push_back(correction);
-  }
+  for (const Correction& correction : all)
+    if (correction.is_needed_by(release) && !has_correction(prefix, correction.name)) missing.push_back(correction);
   return missing;
 }
 

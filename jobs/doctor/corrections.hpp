@@ -30,6 +30,9 @@ struct Correction {
 /// All corrections, in alphabetical order.
 std::span<const Correction> corrections();
 
+/// Returns true if the Open MPI at `prefix` was built with the correction of this name (jobs/setup.sh). Local.
+bool has_correction(const std::filesystem::path& prefix, std::string_view name);
+
 /// Returns the corrections that are missing in the Open MPI of that release at `prefix`. Local.
 std::vector<Correction> missing_corrections(const std::filesystem::path& prefix, Release release);
 

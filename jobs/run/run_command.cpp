@@ -11,6 +11,7 @@
 #include "jobs/commands.hpp"
 #include "jobs/control/job_socket.hpp"
 #include "jobs/control/job_state.hpp"
+#include "jobs/doctor/corrections.hpp"
 #include "jobs/network/network_here.hpp"
 #include "jobs/option_files.hpp"
 #include "jobs/plan/quantities.hpp"
@@ -162,15 +163,9 @@ void print_line(const std::vector<std::string>& line, const Environment& environ
   std::printf("\n");
 }
 
-bool has_correction(const std::filesystem::path& mpirun, std::string_view name) {
-  const auto corrections = mpirun.parent_path().parent_path() / "share/mend/corrections";
-  std::error_code ignored;
-  return std::filesystem::exists(corrections / fmt::format("{}.patch", name), ignored);
-}
-
 /// Reports what the Open MPI in use cannot do, if the job needs it.
-void tell_limits(const std::filesystem::path& mpirun, const Launch& launch) {
-  if (!all_here(launch) && !has_correction(mpirun, "lost-daemon-is-survivable")) {
+void tell_limits(const std::filesystem::path& prefix, const Launch& launch) {
+  if (!all_here(launch) && !has_correction(prefix, "lost-daemon-is-survivable")) {
     std::fprintf(
         stderr,
         "mend: this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not\n");
@@ -464,8 +459,9 @@ int run(RunArguments& arguments) {
   const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
   Objections objections = objections_to(launch.network, user);
   const auto mpirun = find_mpirun();
+  const auto prefix = mpirun.parent_path().parent_path();
   const bool is_refused = !objections.refusal.empty() &&
-                          (objections.unless_corrected.empty() || !has_correction(mpirun, objections.unless_corrected));
+                          (objections.unless_corrected.empty() || !has_correction(prefix, objections.unless_corrected));
   if (is_refused) throw UsageError(objections.refusal);
   if (!arguments.dry_run) {
     require_component(mpirun, component_of(launch.network.transport));
@@ -482,7 +478,7 @@ int run(RunArguments& arguments) {
   }
 
   make_way_for(launch.result);
-  tell_limits(mpirun, launch);
+  tell_limits(prefix, launch);
   if (may_end_with_a_node(nodes)) {
     fmt::print(stderr,
                "mend: Slurm ends this job when one of its nodes fails, unless it was submitted with --no-kill: add "
