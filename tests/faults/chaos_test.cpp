@@ -63,8 +63,8 @@ class Solver {
     if (was_stuck(end.errors)) return {nullptr, end.errors};
     EXPECT_THAT(end.errors,
                 testing::ContainsRegex("the data of ranks? .* is lost|the data that they committed is lost|version "
-                                       "[0-9]+ is lost: no living process|3 processes "
-                                       "that were started .* have died|every process that could .* was killed"))
+                                       "[0-9]+ is lost: no living process|3 that it has started have died|every "
+                                       "process that could .* was killed"))
         << name_;
     return {nullptr, end.errors};
   }

@@ -31,7 +31,7 @@ class Mend(CMakePackage):
     depends_on("pmix", when="~corrected")
     depends_on("mpi")
     depends_on("asio@1.22:", type="build")
-    depends_on("cli11@2.2:", type="build")
+    depends_on("cli11@2.1:", type="build")
     depends_on("fmt@9:")
     depends_on("spdlog@1.10:")
     depends_on("nlohmann-json@3.11:")
