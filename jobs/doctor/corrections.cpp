@@ -47,6 +47,8 @@ constexpr std::array all{
     Correction{"refused-messages-are-sent-later", "with --network ofi, an agreement of the library may never end"},
     Correction{"runtime-news-do-not-wait", "news of a death from the runtime takes 40 ms more"},
     Correction{"segments-have-names-of-their-own", "two jobs of a user on one machine may crash each other, by chance"},
+    Correction{"sends-to-the-dead-are-over",
+               "a send to a living process may fail, or end too early, after one to a dead process"},
     Correction{"topologies-do-not-warn", "every MPI_Cart_create prints a warning of a dozen lines"},
     Correction{"unfinished-communicators-may-fail",
                "a survivor may crash when a death meets a communicator in the making"},
