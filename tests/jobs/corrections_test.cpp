@@ -206,11 +206,10 @@ TEST(CorrectionsCommand, shows_no_defect_of_a_library_that_has_the_corrections) 
   EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
   EXPECT_THAT(end.output, HasSubstr("\n0 of ")) << end.errors;
   for (const Correction& correction : corrections()) {
-    const bool needs_networks = correction.name == "refused-messages-are-sent-later" ||  // libfabric, and UCX
-                                correction.name == "network-errors-are-not-fatal" ||
-                                correction.name == "copied-fragments-are-not-registered" ||
-                                correction.name == "failed-endpoints-are-not-used" ||
-                                correction.name == "fragments-are-sent-once";
+    const bool needs_networks =
+        correction.name == "refused-messages-are-sent-later" ||  // libfabric, and UCX
+        correction.name == "network-errors-are-not-fatal" || correction.name == "copied-fragments-are-not-registered" ||
+        correction.name == "failed-endpoints-are-not-used" || correction.name == "fragments-are-sent-once";
     if (needs_networks) continue;
     EXPECT_THAT(line_of(end.output, std::string(correction.name)), testing::Not(HasSubstr(" untestable ")));
   }

@@ -73,9 +73,9 @@ TEST(DoctorCorrections, that_a_prefix_does_not_have_are_missing) {
   EXPECT_THAT(missing_in({5, 0, 7}), AllOf(SizeIs(corrections().size() - 2), Contains("agree-survives-late-news"),
                                            Not(Contains("errors-without-statuses-are-returned")),
                                            Not(Contains("intercommunicators-can-be-made"))));
-  EXPECT_THAT(missing_in({5, 0, 10}), AllOf(SizeIs(corrections().size() - 3), Not(Contains("agree-survives-late-news")),
-                                            Not(Contains("kept-acknowledgements-are-whole")),
-                                            Not(Contains("intercommunicators-can-be-made"))));
+  EXPECT_THAT(missing_in({5, 0, 10}),
+              AllOf(SizeIs(corrections().size() - 3), Not(Contains("agree-survives-late-news")),
+                    Not(Contains("kept-acknowledgements-are-whole")), Not(Contains("intercommunicators-can-be-made"))));
   EXPECT_THAT(missing_in({6, 0, 0}),
               AllOf(SizeIs(corrections().size() - 4), Not(Contains("agree-survives-late-news")),
                     Not(Contains("kept-acknowledgements-are-whole")), Not(Contains("network-errors-are-not-fatal")),

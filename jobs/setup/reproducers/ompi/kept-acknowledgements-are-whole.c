@@ -1,10 +1,10 @@
 // kept-acknowledgements-are-whole
 //
-// The receiver of a long message acknowledges its first part, and the sender then sends the rest. If no fragment is free
-// for the acknowledgement, MCA_PML_OB1_ADD_ACK_TO_PENDING (pml_ob1_recvreq.h) keeps it for later, without its size: what
-// happens to be there is sent as many bytes, so the process crashes, or the message does not arrive. Here rank 0 has more
-// messages for rank 2 on their way than shared memory has fragments when it receives from rank 1. No process dies. Open
-// MPI 5.0.0 to 5.0.8; 5.0.9 and later have corrected it.
+// The receiver of a long message acknowledges its first part, and the sender then sends the rest. If no fragment is
+// free for the acknowledgement, MCA_PML_OB1_ADD_ACK_TO_PENDING (pml_ob1_recvreq.h) keeps it for later, without its
+// size: what happens to be there is sent as many bytes, so the process crashes, or the message does not arrive. Here
+// rank 0 has more messages for rank 2 on their way than shared memory has fragments when it receives from rank 1. No
+// process dies. Open MPI 5.0.0 to 5.0.8; 5.0.9 and later have corrected it.
 //
 // processes: 3
 // runs: 2

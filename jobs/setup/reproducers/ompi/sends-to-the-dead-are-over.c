@@ -3,8 +3,8 @@
 // A blocking send that a death has completed with an error gives its request back (mca_pml_ob1_send, pml_ob1_isend.c),
 // while its fragment is still queued in the transport, or the request in the list of those that wait to begin. The next
 // send uses it. When the transport gives up the fragment, that one ends instead. Here rank 0 sends more to rank 1 than
-// the connection takes, rank 1 dies, and a child that it has started keeps the connection open for two seconds. Meanwhile
-// rank 0 sends to rank 2, which does not receive. Open MPI 5.0.x, 6.0.x and main (read, November 2026).
+// the connection takes, rank 1 dies, and a child that it has started keeps the connection open for two seconds.
+// Meanwhile rank 0 sends to rank 2, which does not receive. Open MPI 5.0.x, 6.0.x and main (read, November 2026).
 //
 // processes: 3
 // runs: 3
@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
     }
     const double begun = seconds();
     const int code = MPI_Ssend(message, long_bytes, MPI_CHAR, 2, 0, MPI_COMM_WORLD);
-    if (code != MPI_SUCCESS) defect("a send to a living process fails with class %d, after a send to a dead one", class_of(code));
+    if (code != MPI_SUCCESS)
+      defect("a send to a living process fails with class %d, after a send to a dead one", class_of(code));
     if (seconds() - begun < 2) defect("a send ends before it is received, after a send to a dead process");
     sound();
   }
