@@ -16,7 +16,7 @@ constexpr std::array all{
     Correction{"dead-clients-are-not-listened-to", "a process that is started for a dead rank may wait for ever"},
     Correction{"dead-peers-leave-shared-memory-usable", "a death in MPI_Init may leave the others waiting for ever"},
     Correction{"deferred-agreements-stay-whole",
-               "with several threads, or --network uct, an agreement of the library may have a wrong result"},
+               "with --network uct, an agreement of the library may have a wrong result"},
     Correction{"duplicates-keep-their-order",
                "MPI_Comm_idup may hang when another communicator is made of the same one meanwhile"},
     Correction{"early-deaths-are-noted", "a death in MPI_Init may never be noticed"},

@@ -8,7 +8,7 @@
 //
 // processes: 3
 // runs: 2
-// limit: 20
+// limit: 40
 // hangs: a long message that a process receives while it has no fragment left does not arrive
 // ends: a process has crashed
 // options: --mca btl self,sm --mca smsc ^cma,knem,xpmem --mca btl_sm_fbox_max 0

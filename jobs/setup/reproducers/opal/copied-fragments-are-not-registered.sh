@@ -8,6 +8,7 @@
 #
 # runs: 3
 # limit: 20
+# hangs: an agreement that tells of five failed processes does not end
 
 if [[ $("$1/bin/ompi_info" --parsable 2>/dev/null) != *mca:btl:uct:* ]]; then
   echo "untestable: this Open MPI was built without UCX"
