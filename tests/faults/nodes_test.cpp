@@ -197,7 +197,11 @@ TEST_F(Nodes, that_are_cut_off_for_less_than_the_time_out_go_on) {
     script("mend", lost_node);
   });
   EXPECT_EQ(survived["recoveries"].size(), 0U) << survived["recoveries"].dump();
-  EXPECT_THAT(errors_, testing::Not(testing::HasSubstr(" died"))) << "a spare is told of too";
+  // A spare too is told of. Over other transports than TCP, mend warns of them.
+  EXPECT_THAT(errors_,
+              testing::AnyOf("", testing::MatchesRegex("mend: btl [^\n]*: these transports were not tried with "
+                                                       "failures, or on one machine only\n")))
+      << "somebody has died of it";
 }
 
 TEST_F(Nodes, that_are_cut_off_for_longer_lose_their_processes_and_nobody_else) {
