@@ -118,6 +118,12 @@ try_correction() {
     words="it has no reproducer" seconds=0
     return
   fi
+  local framework component of library
+  read -r framework component of library <<<"$(setting "$file" needs '')"
+  if [[ -n $component && $components != *"mca:$framework:$component:"* ]]; then
+    words="this Open MPI was built without $library" seconds=0
+    return
+  fi
   limit=$(setting "$file" limit 20)
   runs=${most_runs:-$(setting "$file" runs 1)}
   case $file in
@@ -172,8 +178,9 @@ check() {
     [[ -n $(file_of "$name") ]] || names | grep -qxF "$name" || refuse "there is no correction '$name'; --list prints them"
   done
   check_library
-  local pmix
+  local pmix components
   find_pmix
+  components=$("$home/bin/ompi_info" --parsable 2>/dev/null)
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/mend-corrections-XXXXXX")
   trap clean_up EXIT
   trap 'exit 130' HUP INT TERM

@@ -57,6 +57,17 @@ static inline void sound(void) {
   say_and_end("sound", "", none);
 }
 
+// From now on, a crash of this process shows the defect.
+static const char* words_of_a_crash;
+static inline void say_crash(int signal) {
+  (void)signal;
+  defect("%s", words_of_a_crash);
+}
+static inline void crash_is_a_defect(const char* words) {
+  words_of_a_crash = words;
+  signal(SIGSEGV, say_crash);
+}
+
 static inline void die(void) {
   kill(getpid(), SIGKILL);
   pause();
