@@ -1,9 +1,9 @@
 // failed-endpoints-are-not-used
 //
-// mca_btl_uct_endpoint_connect_iface (btl_uct_endpoint.c) marks an endpoint as ready whether it could be made or not. It
-// cannot when the process at the other end is dead, and the message for it is then sent over an endpoint that is NULL:
-// the sender crashes. Here a process dies after MPI_Init, and another one sends it the first message before it knows of
-// the death. Needs an Open MPI with UCX (1.13). Open MPI 5.0.x, 6.0.x and main (read, November 2026).
+// mca_btl_uct_endpoint_connect_iface (btl_uct_endpoint.c) marks an endpoint as ready whether it could be made or not.
+// It cannot when the process at the other end is dead, and the message for it is then sent over an endpoint that is
+// NULL: the sender crashes. Here a process dies after MPI_Init, and another one sends it the first message before it
+// knows of the death. Needs an Open MPI with UCX (1.13). Open MPI 5.0.x, 6.0.x and main (read, November 2026).
 //
 // needs: btl uct of UCX
 // processes: 2
