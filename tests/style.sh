@@ -13,7 +13,7 @@ if [[ $version != "$wanted" ]]; then
   exit 0
 fi
 
-mapfile -t files < <(git ls-files '*.cpp' '*.hpp' '*.c')
+mapfile -t files < <(git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*.c')
 if [[ ${1-} == --fix ]]; then
   "$clang_format" -i "${files[@]}"
 elif ! "$clang_format" --dry-run --Werror "${files[@]}"; then

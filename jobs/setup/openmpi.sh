@@ -49,8 +49,10 @@ plan_openmpi() {
     configure_options+=(--disable-mpi-fortran)
   fi
   # Named after mend's corrections and the configuration: if they differ, it is another Open MPI.
+  local patches=("$openmpi_patches"/*.patch)
+  [[ $openmpi_version == "$tested_version" ]] || patches+=("$openmpi_patches"/later/*.patch)
   openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-$(
-    { cat "$openmpi_patches"/*.patch; printf '%s\n' "${configure_options[@]}"; } | sha256sum | head -c 8
+    { cat "${patches[@]}"; printf '%s\n' "${configure_options[@]}"; } | sha256sum | head -c 8
   )
   if [[ -n $uncorrected ]]; then
     openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-stock-$(
