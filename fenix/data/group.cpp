@@ -10,6 +10,7 @@
 #include "fenix/mlog/message_logs.hpp"
 #include "store/snapshot/streaming_copy.hpp"
 #include "transport/collectives.hpp"
+#include "transport/requests.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +19,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace mend::fenix {
@@ -36,6 +36,7 @@ class GroupMember final : public Member {
 };
 
 constexpr const char* member_name = "group";
+constexpr int tag_of_fetch = 3;  // the store uses other tags (store/placement/announce_changes.cpp)
 constexpr std::size_t image_overhead = std::size_t{64} << 10;  // approximate size of a snapshot without its members
 
 /// Mode 1 of the policy: pairs of ranks hold copies of each other. Mode 5: groups of ranks hold parities. The store
@@ -153,12 +154,18 @@ void Group::catch_up() {
   if (caught_up_ == now) return;
   open_.clear();
   // A call that continues after a recovery in place needs the elements that it has stored.
-  const bool keeps_staged =
-      message_logs().recovers_in_place() && informed_ && (!image_.is_begun() || image_epoch_ == now);
-  if (keeps_staged) take_out_of_image();
+  const bool keeps_staged = message_logs().recovers_in_place() && informed_ && !has_dropped_staged_ &&
+                            (!image_.is_begun() || image_epoch_ == now);
+  if (keeps_staged) {
+    take_out_of_image();
+  } else {
+    staged_.clear();
+    has_dropped_staged_ = true;  // also if another failure interrupts this, and the next call begins again
+  }
   end_image();
   if (is_local()) {
     if (!keeps_staged) stage_newest();
+    has_dropped_staged_ = false;
     caught_up_ = now;
     return;
   }
@@ -167,12 +174,12 @@ void Group::catch_up() {
   if (fewer != nullptr) {
     keep_own_history(*fewer);
   } else {
-    if (!keeps_staged) staged_.clear();
     restore();
   }
   share_definitions();
   if (fewer != nullptr) commit_history_anew();
   if (!keeps_staged) stage_newest();
+  has_dropped_staged_ = false;
   caught_up_ = now;
   recoveries_ = engine_.recoveries().size();
 }
@@ -193,12 +200,28 @@ void Group::keep_own_history(const RecoveryReport& recovery) {
     store_->restore();  // all ranks agree on the number of the next version
   } catch (const DataLoss&) {
   }
+  keep_common_history();
   if (recovery.replacements.empty()) return;
   history_.clear();
   if (engine_.rank() == Rank{0}) {
     log::warn(
         "what was committed to a Fenix data group is lost: some ranks were given up and others taken over at once");
   }
+}
+
+/// Forgets the snapshots that a rank has deleted alone: all ranks commit their history again, in as many commits.
+void Group::keep_common_history() {
+  constexpr std::int64_t none = -1;  // time stamps begin at 0
+  std::vector<std::int64_t> mine;
+  for (const FenixSnapshot& snapshot : history_) mine.push_back(snapshot.time_stamp);
+  const auto all = gather_padded(engine_.epoch_state().store.get(), std::move(mine), none);
+  std::erase_if(history_, [&](const FenixSnapshot& snapshot) {
+    for (int rank = 0; rank < engine_.epoch_state().roster.size(); ++rank) {
+      const auto theirs = all.of(rank);
+      if (std::ranges::find(theirs, std::int64_t{snapshot.time_stamp}) == theirs.end()) return true;
+    }
+    return false;
+  });
 }
 
 /// Commits the history again, so that other ranks hold copies of it. The oldest snapshot is committed first: if another
@@ -310,6 +333,7 @@ void Group::define(const Definition& definition) {
 /// Allocates memory for the first snapshots, so that no commit waits for the kernel to clear it. If several large
 /// members are created, memory is allocated anew, each time with room for further members.
 void Group::reserve() {
+  if (caught_up_ != engine_.epoch_state().epoch) return;  // the history may be in slots that the store has forgotten
   std::size_t needed = image_overhead;
   for (const auto& [id, bytes] : expected_sizes()) needed += bytes + bytes / 1024;
   if (image_.is_begun() || needed <= reserved_) return;
@@ -373,7 +397,9 @@ void Group::end_image() {
 }
 
 /// Copies staged elements out of the version slots, because the image is dropped and restored snapshots take the slots.
+/// Elements in an image that was dropped before are lost.
 void Group::take_out_of_image() {
+  if (!image_.is_begun()) std::erase_if(staged_, [](const auto& staged) { return staged.second.in_image; });
   for (auto& [id, staged] : staged_) {
     const bool was_in_image = std::exchange(staged.in_image, false);
     if (!was_in_image && staged.newest.owner) continue;
@@ -558,20 +584,14 @@ std::optional<Elements> Group::fetch(const std::optional<Elements>& mine, int so
   std::vector<std::uint64_t> sizes(ranks);
   call_mpi([&] { return MPI_Alltoall(lent_sizes.data(), 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, comm); },
            "MPI_Alltoall");
-  const bool fits = lent.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max());
-  if (!engine_.ballot().vote(Proposal::flag, fits))
-    throw EnvironmentError("a member of 2 GiB or more cannot be fetched");
-
-  const std::vector<int> counts_out(lent_sizes.begin(), lent_sizes.end());
-  const std::vector<int> counts_in(sizes.begin(), sizes.end());
-  const std::vector<int> from_the_start(ranks, 0);  // only one rank lends data to this one
-  Bytes borrowed(sizes[static_cast<std::size_t>(source)]);
-  call_mpi(
-      [&] {
-        return MPI_Alltoallv(lent.data(), counts_out.data(), from_the_start.data(), MPI_BYTE, borrowed.data(),
-                             counts_in.data(), from_the_start.data(), MPI_BYTE, comm);
-      },
-      "MPI_Alltoallv", lent.size() + borrowed.size());
+  const int self = engine_.rank().value;
+  Bytes borrowed = source == self ? lent : Bytes(sizes[static_cast<std::size_t>(source)]);
+  Requests requests(comm);
+  if (source != self && !borrowed.empty()) requests.receive(borrowed, source, tag_of_fetch);
+  for (int rank = 0; rank < static_cast<int>(ranks); ++rank) {
+    if (rank != self && lent_sizes[static_cast<std::size_t>(rank)] > 0) requests.send(lent, rank, tag_of_fetch);
+  }
+  requests.wait_all();
   vote(engine_);
   if (borrowed.empty()) return std::nullopt;
   return read_elements(borrowed);

@@ -180,6 +180,7 @@ class Group {
   void agree_on_depth();
   const RecoveryReport* recovery_with_fewer_ranks() const;
   void keep_own_history(const RecoveryReport& recovery);
+  void keep_common_history();
   void commit_history_anew();
   void restore();
   std::string describe(const DataLoss& loss) const;
@@ -207,6 +208,7 @@ class Group {
   std::optional<StoreEngine> store_;
   bool informed_;  // has the definitions of all members that were ever created
   bool has_depth_agreed_ = false;
+  bool has_dropped_staged_ = false;  // since the last failure
   Epoch caught_up_{};
   int next_time_stamp_;
   std::size_t recoveries_ = 0;       // of the job, when all committed data was last safe

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/telemetry/log.hpp"
 #include "fenix/mlog/message_logs.hpp"
+#include "store/engine/epoch_ranks.hpp"
 
 #include <fmt/format.h>
 
@@ -32,6 +33,9 @@ std::optional<int> attempt(const char* function, const std::function<int()>& wor
     log::warn(fmt::format("{}: {}", function, loss.what()));
     return FENIX_ERROR_NODATA_FOUND;
   } catch (const CommonError& error) {
+    log::error(fmt::format("{}: {}", function, error.what()));
+    return FENIX_ERROR_INTERN;
+  } catch (const RefusedCommit& error) {
     log::error(fmt::format("{}: {}", function, error.what()));
     return FENIX_ERROR_INTERN;
   } catch (const std::exception& error) {  // the others wait for this process, and programs ignore returned codes

@@ -147,13 +147,13 @@ void DiskTier::hear(agreement::Remarks all) {
 /// job's, this job's versions would be removed as the older ones.
 void DiskTier::put_others_aside() {
   const auto others = complete_versions(options_.folder);
-  if (others.empty()) return;
   try {
     put_newer_aside(options_.folder, Version{});
   } catch (const std::exception& problem) {
     failure_ = problem.what();
     return;
   }
+  if (others.empty()) return;
   log::warn(
       fmt::format("this job starts from the beginning, and the versions in {} that another job has written, up to "
                   "version {}, are renamed: restore() would have continued from them",
@@ -381,10 +381,18 @@ bool DiskTier::knows_newer(Version version) {
 std::optional<Version> DiskTier::find(const Members& members, std::optional<Version> wanted) {
   reach("disk.read");
   std::vector<CompleteVersion> there;
+  std::string problem;
   if (is_first()) {
     background_.wait();  // the thread may be about to complete a version and to remove others
-    there = complete_versions(options_.folder);
+    std::error_code error;
+    there = complete_versions(options_.folder, error);
+    if (error) problem = error.message();
     std::erase_if(there, [&](const CompleteVersion& version) { return wanted && version.version != *wanted; });
+  }
+  broadcast_bytes(comm_, 0, problem);
+  if (!problem.empty()) {
+    throw NothingUsable(
+        fmt::format("the folder {} for checkpoints on disk cannot be read: {}", options_.folder.string(), problem));
   }
   bool any = false;
   for (std::size_t next = 0;; ++next) {

@@ -45,7 +45,7 @@
 
 namespace mend {
 
-/// Thrown when there are versions on disk, but none of them can be used.
+/// Thrown when there are versions on disk, but none of them can be used, or when the folder cannot be read.
 class NothingUsable : public DataLoss {
  public:
   using DataLoss::DataLoss;
@@ -100,7 +100,7 @@ class DiskTier {
 
   /// Finds the newest version in which all data that any rank needs for `members` is undamaged. If `wanted` is given,
   /// considers only that version. One rank reports damage. Returns nothing if there is no version. Throws DataLoss on
-  /// every rank if there are versions but none can be used. Collective.
+  /// every rank if there are versions but none can be used, or if rank 0 cannot read the folder. Collective.
   std::optional<Version> find(const Members& members, std::optional<Version> wanted);
   /// Fills `members` from the version that find() has found. Throws UsageError if a member is not in it, has another
   /// shape, or needs the number of ranks that has written it; EnvironmentError. Local.

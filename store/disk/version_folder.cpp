@@ -72,9 +72,14 @@ std::vector<CompleteVersion> all_versions(const std::filesystem::path& disk, std
   return all;
 }
 
-bool is_complete(const CompleteVersion& version) {
-  std::error_code ignored;
-  return std::filesystem::exists(version.folder / manifest_name, ignored);
+enum class Manifested { yes, no, unknown };
+
+/// Returns whether the version has a manifest; `unknown` if the system cannot say.
+Manifested state_of(const CompleteVersion& version) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(version.folder / manifest_name, error);
+  if (error) return Manifested::unknown;
+  return exists ? Manifested::yes : Manifested::no;
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::error_code& error) {
@@ -152,18 +157,25 @@ std::filesystem::path folder_of(const std::filesystem::path& disk, Version versi
   return disk / fmt::format("{}{:010}-{:08x}", version_prefix, version.value, attempt);
 }
 
+std::vector<CompleteVersion> complete_versions(const std::filesystem::path& disk, std::error_code& error) {
+  std::vector<CompleteVersion> found = all_versions(disk, error);
+  std::erase_if(found, [](const CompleteVersion& version) { return state_of(version) == Manifested::no; });
+  return found;
+}
+
 std::vector<CompleteVersion> complete_versions(const std::filesystem::path& disk) {
   std::error_code ignored;
-  std::vector<CompleteVersion> found = all_versions(disk, ignored);
-  std::erase_if(found, [](const CompleteVersion& version) { return !is_complete(version); });
-  return found;
+  return complete_versions(disk, ignored);
 }
 
 void remove_old_versions(const std::filesystem::path& disk, std::size_t kept) {
   std::error_code error;
-  for (const CompleteVersion& version : all_versions(disk, error)) {
-    const bool complete = is_complete(version);
-    if (complete && kept > 0) {
+  const std::vector<CompleteVersion> all = all_versions(disk, error);
+  if (error) fail(disk, error);
+  for (const CompleteVersion& version : all) {
+    const Manifested state = state_of(version);
+    if (state == Manifested::unknown) continue;  // it may be complete
+    if (state == Manifested::yes && kept > 0) {
       --kept;
       continue;
     }
@@ -172,12 +184,13 @@ void remove_old_versions(const std::filesystem::path& disk, std::size_t kept) {
     std::filesystem::remove_all(version.folder, error);
     if (error) fail(version.folder, error);
   }
-  if (error) fail(disk, error);
 }
 
 void put_newer_aside(const std::filesystem::path& disk, Version newest) {
   std::error_code error;
-  for (const CompleteVersion& version : complete_versions(disk)) {
+  const std::vector<CompleteVersion> all = complete_versions(disk, error);
+  if (error) fail(disk, error);
+  for (const CompleteVersion& version : all) {
     if (version.version <= newest) break;
     std::filesystem::rename(version.folder, disk / ("aside-" + version.folder.filename().string()), error);
     if (error) fail(version.folder, error);

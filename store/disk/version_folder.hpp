@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace mend {
@@ -55,11 +56,14 @@ struct CompleteVersion {
   Version version;
   std::filesystem::path folder;
 };
-/// Returns all complete versions, newest first; none if the folder cannot be read. Ignores files with other names.
+/// Returns all complete versions, newest first, and versions of which the system cannot say whether they have a
+/// manifest. Ignores files with other names. Sets `error` if the folder cannot be read to its end.
+std::vector<CompleteVersion> complete_versions(const std::filesystem::path& disk, std::error_code& error);
+/// The same for callers that only inform: as far as the folder can be read.
 std::vector<CompleteVersion> complete_versions(const std::filesystem::path& disk);
 
-/// Removes all versions but the `kept` newest complete ones. Incomplete versions must have been given up. Throws
-/// EnvironmentError.
+/// Removes all versions but the `kept` newest complete ones, and those of which the system cannot say whether they are
+/// complete. Incomplete versions must have been given up. Throws EnvironmentError.
 void remove_old_versions(const std::filesystem::path& disk, std::size_t kept);
 
 /// Renames all complete versions newer than `newest`, so that they are not restored. Throws EnvironmentError.

@@ -45,7 +45,7 @@ void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem) {
   broadcast_bytes(ranks.comm, first.value(), text);
   if (problem) throw AgreedProblem{problem};
   if (is_mistake != 0) throw UsageErrorOfRank(first.value(), text);
-  throw EnvironmentError(
+  throw RefusedCommit(
       fmt::format("nothing was committed, because rank {} could not pack its members: {}", first.value(), text));
 }
 

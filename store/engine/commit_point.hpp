@@ -39,8 +39,8 @@ void publish_commit(const CommitUnderWay& commit, const EpochRanks& ranks, Membe
                     KnownVersions& versions);
 
 /// Ends a commit that was refused. Throws AgreedProblem on a rank that has a `problem`. On the others: UsageErrorOfRank
-/// if the problem of the first rank that has one is a UsageError, otherwise EnvironmentError; both with that rank and
-/// its text. At least one rank must have a problem. Collective.
+/// if the problem of the first rank that has one is a UsageError, otherwise RefusedCommit; both with that rank
+/// and its text. At least one rank must have a problem. Collective.
 [[noreturn]] void refuse_commit(const EpochRanks& ranks, std::exception_ptr problem);
 
 }  // namespace mend

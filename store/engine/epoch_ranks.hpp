@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agreement/ballot.hpp"
+#include "base/error.hpp"
 #include "base/ids.hpp"
 
 #include <mpi.h>
@@ -25,6 +26,13 @@ struct EpochRanks {
 /// exception of the member, which the application gets. The same exception from elsewhere is known to this rank only.
 struct AgreedProblem {
   std::exception_ptr problem;
+};
+
+/// An EnvironmentError that all ranks have alike, because a ballot has refused the commit. Nothing was committed, and
+/// the program may catch it and go on.
+class RefusedCommit : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
 };
 
 }  // namespace mend

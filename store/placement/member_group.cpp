@@ -4,6 +4,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/telemetry/log.hpp"
+#include "store/engine/epoch_ranks.hpp"
 #include "store/placement/announce_changes.hpp"
 #include "store/restore/inventory.hpp"
 #include "store/restore/redistribution.hpp"
@@ -218,21 +219,26 @@ Changes MemberGroup::pack_own(Version version, Version settled, std::exception_p
 }
 
 /// Parities and files are also made from pages that have not changed and were packed for an older version. If such a
-/// page was damaged since, the damage would spread undetected, so everything is packed again.
+/// page was damaged since, the damage would spread undetected, so everything is packed again. A snapshot in parts
+/// cannot be packed again here, so the commit is refused.
 void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine,
                                   Version version, std::exception_ptr& problem) {
-  if (mine.everything) return;
+  const bool checks_all = in_parts_ && in_parts_->has_older_pages();
+  if (mine.everything && !checks_all) return;
   std::vector<ByteRange> used;
   for (const Source& source : given_by(self_, work)) used.push_back({source.offset, source.offset + source.length});
   if (copied_on) used.push_back({0, sizes_[static_cast<std::size_t>(self_.value)]});
   Kept& own = slots_of_versions_.at(Block::snapshot_of(self_), version);
-  if (is_sound(own.bytes, without(joined(std::move(used)), mine.ranges))) return;
+  std::vector<ByteRange> unchanged = joined(std::move(used));
+  if (!checks_all) unchanged = without(unchanged, mine.ranges);
+  if (is_sound(own.bytes, unchanged)) return;
+  if (in_parts_) {
+    problem = std::make_exception_ptr(RefusedCommit(
+        "memory of this process was damaged since a commit before: store what has changed since then once more"));
+    return;
+  }
   log::warn(fmt::format("the snapshot of rank {} was damaged in memory: it is packed again", self_.value));
   try {
-    if (in_parts_) {
-      throw EnvironmentError(
-          "memory of this process was damaged since a commit before: store what has changed since then once more");
-    }
     pack(members_, self_, version, own.bytes);
   } catch (...) {
     problem = std::current_exception();

@@ -25,6 +25,7 @@ SnapshotInParts::SnapshotInParts(std::string name, std::string shape, ByteCount 
   pages_.assign(page_count(size), everything_ ? Page::written : Page::hashed);
   hashes_.assign(pages_.size(), 0);
   changed_.assign(pages_.size(), false);
+  touched_.assign(pages_.size(), false);
   if (!everything_ && !hashes_.empty())
     std::memcpy(hashes_.data(), snapshot_.data() + outline.hashes_begin, hashes_.size() * sizeof hashes_.front());
 }
@@ -32,15 +33,22 @@ SnapshotInParts::SnapshotInParts(std::string name, std::string shape, ByteCount 
 void SnapshotInParts::resize(ByteCount bytes) {
   const Bytes before = std::exchange(snapshot_, {});
   const std::span old = std::span(before).subspan(data_begin_);
+  const std::vector<Page> old_pages = std::move(pages_);
+  const std::vector<std::uint64_t> old_hashes = std::move(hashes_);
   const SnapshotInParts other(name_, shape_, bytes, snapshot_, false);
   data_begin_ = other.data_begin_;
   pages_ = other.pages_;
   hashes_ = other.hashes_;
   changed_ = other.changed_;
-  everything_ = true;
+  touched_.resize(pages_.size());
+  everything_ = has_older_pages_ = true;
   const std::span fresh = data();
   const ByteCount kept = std::min(old.size(), fresh.size());
   if (kept > 0) std::memcpy(fresh.data(), old.data(), kept);
+  for (std::size_t page = 0; page < kept / page_bytes; ++page) {  // new hashes would hide damage
+    pages_[page] = old_pages[page];
+    hashes_[page] = old_hashes[page];
+  }
 }
 
 void SnapshotInParts::write(ByteCount at, std::span<const std::byte> from) {
@@ -52,21 +60,29 @@ void SnapshotInParts::write(ByteCount at, std::span<const std::byte> from) {
     const std::span<std::byte> whole = page_of(place, page);
     const ByteCount begin = at - page * page_bytes;
     const ByteCount length = std::min(from.size(), whole.size() - begin);
+    touched_[page] = true;
     if (length == whole.size()) {
       write_page(page, from.first(length), of);
     } else {
+      const bool stays_damaged = is_damaged(page);
       std::memcpy(whole.data() + begin, from.data(), length);
-      pages_[page] = Page::written;
+      if (!stays_damaged) pages_[page] = Page::written;
     }
     at += length;
     from = from.subspan(length);
   }
 }
 
+/// Returns true if a commit was refused, and the page differs from its hash. It is not hashed again then, because its
+/// new hash would hide the damage.
+bool SnapshotInParts::is_damaged(std::size_t page) const {
+  return is_finished_ && pages_[page] == Page::hashed && hash_of(page_of(data(), page)) != hashes_[page];
+}
+
 /// A changed page is copied out of the cache into which hashing has brought it.
 void SnapshotInParts::write_page(std::size_t page, std::span<const std::byte> from, ByteCount of) {
   const std::uint64_t hash = hash_of(from);
-  if (pages_[page] == Page::hashed && hashes_[page] == hash) return;
+  if (!is_finished_ && pages_[page] == Page::hashed && hashes_[page] == hash) return;
   copy_page(from, page_of(data(), page), of);
   pages_[page] = Page::hashed;
   hashes_[page] = hash;
@@ -81,11 +97,12 @@ void SnapshotInParts::clear(ByteRange range) {
 
 Changes SnapshotInParts::finish(Rank owner, Version version) {
   const std::span<std::byte> place = data();
-  if (std::exchange(is_finished_, true)) everything_ = true;
+  if (std::exchange(is_finished_, true)) everything_ = has_older_pages_ = true;
   Changes changes{everything_, {}, {0}};
   add_range(changes.ranges, {0, data_begin_});
   for (std::size_t page = 0; page < pages_.size(); ++page) {
     const std::span<std::byte> bytes = page_of(place, page);
+    if (has_older_pages_ && !touched_[page]) pages_[page] = Page::written;  // its bytes may have any value
     if (std::exchange(pages_[page], Page::hashed) == Page::written) {
       const std::uint64_t hash = hash_of(bytes);
       if (std::exchange(hashes_[page], hash) != hash) changed_[page] = true;

@@ -10,6 +10,9 @@
 // Pages that are written whole are hashed before they are copied, and not copied if the older snapshot in the slot has
 // them already. Others are hashed at the end. Bytes that are not written are those of the older snapshot, or have any
 // value.
+//
+// A commit is refused if a page that was not copied is damaged in memory. What is written after that is copied in any
+// case, and a damaged page is sound again when it has been written whole.
 
 #pragma once
 
@@ -45,10 +48,13 @@ class SnapshotInParts {
   /// Completes the snapshot, and returns its changes. When it is called again, because a commit was refused, everything
   /// counts as changed. Local.
   Changes finish(Rank owner, Version version);
+  /// Returns true if pages may be as they were packed for an older version although everything counts as changed.
+  bool has_older_pages() const { return has_older_pages_; }
 
  private:
   enum class Page : std::uint8_t { hashed, written };
 
+  bool is_damaged(std::size_t page) const;
   void write_page(std::size_t page, std::span<const std::byte> from, ByteCount of);
 
   std::string name_;
@@ -58,8 +64,10 @@ class SnapshotInParts {
   std::vector<Page> pages_;
   std::vector<std::uint64_t> hashes_;  // of pages that are hashed, and of others as they were before
   std::vector<bool> changed_;
+  std::vector<bool> touched_;  // something was written there, perhaps what was there already
   bool everything_ = true;
   bool is_finished_ = false;
+  bool has_older_pages_ = false;
 };
 
 }  // namespace mend

@@ -88,7 +88,7 @@ void VersionSlots::publish(const Block& block, Version version) {
 
 Version VersionSlots::older_in_slot(const Block& block, Version version) {
   const Version there = slot(block, version).version;
-  return there < version && !holds(there) ? there : Version{};
+  return there.value + versions_ == version.value && !holds(there) ? there : Version{};
 }
 
 void VersionSlots::let_go(Version version) {

@@ -41,7 +41,9 @@ class VersionSlots {
   Kept& slot_for(const Block& block, Version version);
   /// Allocates memory for `bytes` bytes in each slot of a block that has no version. Throws std::bad_alloc.
   void reserve(const Block& block, ByteCount bytes);
-  /// Returns the older version in that slot; Version{0} if there is none.
+  /// Returns the version that had the slot in the turn before; Version{0} if there is none. A version that is older
+  /// still does not count: the block was not made in between, and nobody knows all that has changed since
+  /// (store/snapshot/change_finder.hpp).
   Version older_in_slot(const Block& block, Version version);
   /// Returns `version` of a block, published or being made. It must exist.
   Kept& at(const Block& block, Version version);

@@ -53,7 +53,12 @@ TEST(FenixOf2026, finds_members_that_were_stored_without_elements) {
 }
 
 TEST(FenixOf2026, ranks_may_differ_in_depth_and_first_time_stamp) {
-  expect_no_check_failed(play_fenix(MEND_FENIX_DIFFERING, 1, {"--die=stored:0:1:1"}), ranks);
+  for (const char* death : {"--die=stored:0:1:1", "--die=staged:0:1:1"})
+    expect_no_check_failed(play_fenix(MEND_FENIX_DIFFERING, 1, {death}), ranks);
+}
+
+TEST(FenixOf2026, a_snapshot_that_one_rank_has_deleted_is_gone_when_ranks_are_given_up) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_DIFFERING, 1, {"--die=stored:0:1:1,deleted:0:2:0"}), ranks - 1);
 }
 
 TEST(FenixOf2026, tells_and_changes_attributes_and_finds_by_time_stamp) {

@@ -285,6 +285,44 @@ TEST_F(Stores, do_not_make_parities_of_what_was_damaged_where_it_lay) {
   }
 }
 
+/// Its bytes are written to the snapshot before the commit.
+class WrittenBefore final : public mend::Member {
+ public:
+  std::string shape() const override { return "written before"; }
+  mend::ByteCount size() const override { return 0; }
+  void pack(std::span<std::byte>) const override {}
+  void unpack(std::span<const std::byte>) override {}
+};
+
+/// A page that is the same as in the slot is not copied there, although it may be damaged. The parities are not made
+/// of it: the commit is refused until the page is written once more.
+TEST_F(Stores, refuse_damage_in_a_snapshot_in_parts_until_it_is_written_once_more) {
+  const auto redundancy = mend::Redundancy::parse("xor:3");
+  if (Epochs().size() < redundancy.least_ranks()) GTEST_SKIP() << "a group of three is wanted";
+  Epochs epochs({}, redundancy);
+  std::vector<std::byte> data(6 * mend::page_bytes, std::byte{9});
+  const auto protect = [&] { epochs.store().protect("parts", std::make_unique<WrittenBefore>()); };
+  const auto write = [&] { epochs.store().pack_in_parts(data.size()).write(0, data); };
+  protect();
+  for (int step = 1; step <= 3; ++step) {
+    if (epochs.rank() != 1) std::ranges::fill(data, static_cast<std::byte>(step));  // all parities are made anew
+    write();
+    if (step == 3 && epochs.rank() == 1)
+      epochs.store().pack_in_parts(data.size()).data()[mend::page_bytes] ^= std::byte{1};
+    if (step < 3) epochs.store().commit();
+  }
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THROW(epochs.store().commit(), mend::RefusedCommit) << "attempt " << i;
+    EXPECT_EQ(epochs.store().version(), Version{2});
+  }
+  write();
+  EXPECT_EQ(epochs.store().commit(), Version{3});
+  epochs.next({1});
+  protect();
+  EXPECT_EQ(epochs.store().restore(), Version{3});
+  EXPECT_TRUE(std::ranges::equal(epochs.store().packed_member(Version{3}), data));
+}
+
 /// A bit of a large message of a rank changes on its way.
 bool damages_messages = false;
 

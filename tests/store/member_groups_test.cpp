@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <numeric>
 
 namespace {
@@ -201,6 +202,27 @@ TEST_F(MemberGroups, send_of_each_only_what_has_changed) {
   for (; step < 4; ++step) epochs.store().commit();
   EXPECT_LT(epochs.store().statistics().changed_bytes, epochs.store().statistics().snapshot_bytes / 100);
   EXPECT_GT(epochs.store().statistics().snapshot_bytes, large.size() * sizeof(double));
+}
+
+/// What a group's members have changed while no commit had the group is known for its next commits.
+TEST_F(MemberGroups, miss_no_change_when_a_commit_was_without_them) {
+  Epochs epochs({}, {}, 2, std::nullopt, MPI_COMM_WORLD, mend::FindChanges::by_writes);
+  std::vector<double> large(100'000, 1.0);
+  int step = 0;
+  epochs.store().protect("step", step, scheme("local"));
+  epochs.store().protect("large", large);
+  for (; step < 6; ++step) epochs.store().commit();  // from now on it is watched
+  large[50'000] = 2.0;
+  epochs.store().commit();
+  epochs.store().unprotect("large");
+  epochs.store().commit();
+  epochs.store().protect("large", large);
+  for (int i = 0; i < 4; ++i) {
+    const Version version = epochs.store().commit();
+    const auto packed = epochs.store().packed_member(version);
+    ASSERT_EQ(packed.size(), large.size() * sizeof(double));
+    EXPECT_EQ(std::memcmp(packed.data(), large.data(), packed.size()), 0) << "version " << version.value;
+  }
 }
 
 TEST_F(MemberGroups, are_refused_a_redundancy_that_so_few_ranks_cannot_have) {

@@ -484,6 +484,26 @@ TEST_F(Versions, are_kept_as_many_as_wanted_and_nothing_else_is_touched) {
   EXPECT_EQ(entries(), 3U + of_the_user.size());
 }
 
+TEST_F(Versions, of_which_nobody_knows_whether_they_are_complete_are_kept) {
+  for (std::uint64_t version = 1; version <= 3; ++version) add(version, 7, true);
+  const auto manifest = mend::folder_of(scratch_.path(), Version{1}, 7) / mend::manifest_name;
+  std::filesystem::remove(manifest);
+  std::filesystem::create_symlink(mend::manifest_name, manifest);  // leads to itself
+  EXPECT_THAT(complete(), ElementsAre(3, 2, 1));
+  mend::remove_old_versions(scratch_.path(), 1);
+  EXPECT_THAT(complete(), ElementsAre(3, 1));
+}
+
+TEST_F(Versions, in_a_folder_that_cannot_be_read_are_not_taken_for_none) {
+  const auto no_folder = scratch_ / "notes.txt";
+  std::ofstream(no_folder) << "of the user";
+  std::error_code error;
+  EXPECT_THAT(mend::complete_versions(no_folder, error), IsEmpty());
+  EXPECT_TRUE(error);
+  EXPECT_THROW(mend::remove_old_versions(no_folder, 1), EnvironmentError);
+  EXPECT_THROW(mend::put_newer_aside(no_folder, Version{}), EnvironmentError);
+}
+
 TEST_F(Versions, that_were_gone_back_behind_are_put_aside) {
   for (std::uint64_t version = 1; version <= 4; ++version) add(version, 7, true);
   mend::put_newer_aside(scratch_.path(), Version{2});

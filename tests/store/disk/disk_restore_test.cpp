@@ -540,6 +540,32 @@ TEST_F(DiskStores, refuse_to_begin_anew_over_versions_that_are_all_damaged) {
   }
 }
 
+TEST_F(DiskStores, refuse_to_begin_anew_when_the_folder_cannot_be_read) {
+  Table table(rank_, size_);
+  {
+    Epochs epochs = job();
+    commit_each(epochs, table, 1, 1);
+  }
+  at_rest([&] {
+    std::filesystem::rename(folder_, folder_.string() + ".moved");
+    std::ofstream(folder_) << "no folder";
+  });
+  Epochs epochs = job();
+  table.protect_in(epochs.store());
+  try {
+    epochs.store().restore();
+    ADD_FAILURE() << "restored from what is no folder";
+  } catch (const DataLoss& loss) {
+    EXPECT_THAT(loss.what(), HasSubstr("the folder " + folder_.string() + " for checkpoints on disk cannot be read: "));
+  }
+  at_rest([&] {
+    std::filesystem::remove(folder_);
+    std::filesystem::rename(folder_.string() + ".moved", folder_);
+  });
+  Epochs next = job();
+  expect_restored(next, table, 1, Origin::disk);
+}
+
 TEST_F(DiskStores, bring_back_from_disk_what_memory_has_lost) {
   if (size_ < 3) GTEST_SKIP() << "somebody must live who knows that there was a commit";
   Epochs epochs = job(2);

@@ -123,6 +123,55 @@ TEST(ASnapshotInParts, tells_a_flipped_bit) {
   EXPECT_NE(mend::find_damage(block, Rank{2}, Version{1}), std::nullopt);
 }
 
+/// Packs the data over a snapshot that has it already, and damages the middle one of three pages.
+SnapshotInParts damaged_after_a_refusal(mend::Bytes& block, const PlainBytes& data) {
+  SnapshotInParts older = in_parts(block, data.size());
+  older.write(0, data);
+  older.finish(Rank{2}, Version{1});
+  SnapshotInParts parts = in_parts(block, data.size(), true);
+  parts.write(0, data);
+  EXPECT_FALSE(parts.finish(Rank{2}, Version{3}).everything);
+  EXPECT_FALSE(parts.has_older_pages());
+  parts.data()[page_bytes + 5] ^= std::byte{1};
+  return parts;
+}
+
+TEST(ASnapshotInParts, copies_what_is_written_once_more_after_a_commit_was_refused) {
+  const PlainBytes data = random_bytes(3 * page_bytes, 10);
+  mend::Bytes block;
+  SnapshotInParts parts = damaged_after_a_refusal(block, data);
+  parts.write(0, data);
+  EXPECT_TRUE(parts.finish(Rank{2}, Version{3}).everything);
+  EXPECT_TRUE(parts.has_older_pages());
+  EXPECT_EQ(sound_data(block, Version{3}), data);
+}
+
+TEST(ASnapshotInParts, does_not_hide_damage_behind_a_new_hash) {
+  const PlainBytes data = random_bytes(3 * page_bytes, 11);
+  mend::Bytes block;
+  SnapshotInParts parts = damaged_after_a_refusal(block, data);
+  parts.write(page_bytes + 100, std::span(data).subspan(page_bytes + 100, 50));
+  parts.finish(Rank{2}, Version{3});
+  EXPECT_NE(mend::find_damage(block, Rank{2}, Version{3}), std::nullopt);
+  parts.resize(4 * page_bytes);
+  parts.finish(Rank{2}, Version{3});
+  EXPECT_NE(mend::find_damage(block, Rank{2}, Version{3}), std::nullopt);
+}
+
+TEST(ASnapshotInParts, takes_damage_where_nothing_was_written_for_any_value) {
+  const PlainBytes data = random_bytes(2 * page_bytes, 12);
+  mend::Bytes block;
+  SnapshotInParts older = in_parts(block, data.size());
+  older.write(0, data);
+  older.finish(Rank{2}, Version{1});
+  SnapshotInParts parts = in_parts(block, data.size(), true);
+  parts.write(0, std::span(data).first(page_bytes));
+  parts.finish(Rank{2}, Version{3});
+  block.back() ^= std::byte{1};
+  parts.finish(Rank{2}, Version{3});
+  EXPECT_EQ(mend::find_damage(block, Rank{2}, Version{3}), std::nullopt);
+}
+
 TEST(ASnapshotInParts, clears_what_it_is_told_to) {
   PlainBytes data = random_bytes(2 * page_bytes, 9);
   mend::Bytes block;

@@ -132,6 +132,19 @@ TEST(VersionSlots, forget_newer_versions_and_blocks_that_are_too_old) {
   EXPECT_THAT(versions(version_slots), ElementsAre(2));
 }
 
+TEST(VersionSlots, know_the_version_of_the_turn_before_alone) {
+  VersionSlots version_slots(2);
+  EXPECT_EQ(version_slots.older_in_slot(parity_block, Version{2}), Version{});
+  for (std::uint64_t version = 1; version <= 3; ++version)
+    keep_published(version_slots, parity_block, Version{version});
+  EXPECT_EQ(version_slots.older_in_slot(parity_block, Version{4}), Version{2});
+  keep_published(version_slots, parity_block, Version{5});  // 4 was made without this block
+  EXPECT_EQ(version_slots.older_in_slot(parity_block, Version{6}), Version{}) << "2 is older than the turn before";
+  EXPECT_EQ(version_slots.older_in_slot(parity_block, Version{7}), Version{5});
+  version_slots.hold(Version{5});
+  EXPECT_EQ(version_slots.older_in_slot(parity_block, Version{7}), Version{});
+}
+
 TEST(Parities, with_any_bit_flipped_are_found_damaged) {
   VersionSlots version_slots(2);
   keep_published(version_slots, parity_block, Version{3});
