@@ -28,14 +28,19 @@ Requests::~Requests() {
   const ErrorsReturned quiet;
   revoke(comm_);
   const InLibrary in_library(InLibrary::Step::other, InLibrary::time_for(bytes_));
-  for (MPI_Request& request : requests_) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    // Under local rollback, comm_ is a handle without traffic, and its revocation ends no receive.
+    if (is_receive_[i]) MPI_Cancel(&requests_[i]);
+    MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+  }
 }
 
 void Requests::send(std::span<const std::byte> bytes, int to, int tag) {
   for_each_chunk(bytes, [&](std::span<const std::byte> chunk) {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Isend(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend");
-    requests_.push_back(request);
+    add(request, false);
     bytes_ += chunk.size();
   });
 }
@@ -45,7 +50,7 @@ void Requests::receive(std::span<std::byte> bytes, int from, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Irecv(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, from, tag, comm_, &request),
               "MPI_Irecv");
-    requests_.push_back(request);
+    add(request, true);
     bytes_ += chunk.size();
   });
 }
@@ -69,8 +74,14 @@ bool Requests::test_all() {
   return are_complete != 0;
 }
 
+void Requests::add(MPI_Request request, bool is_receive) {
+  requests_.push_back(request);
+  is_receive_.push_back(is_receive);
+}
+
 void Requests::forget() {
   requests_.clear();
+  is_receive_.clear();
   bytes_ = 0;
   have_failed_ = false;
 }

@@ -29,7 +29,7 @@ class Requests {
   void receive(std::span<std::byte> bytes, int from, int tag);
 
   /// Takes over a request that the caller has started on the same communicator.
-  void add(MPI_Request request) { requests_.push_back(request); }
+  void add(MPI_Request request) { add(request, false); }
 
   /// Completes all messages. Throws ProcessFailure, EnvironmentError. Returns at once if there are none.
   void wait_all();
@@ -40,11 +40,13 @@ class Requests {
   bool test_all();
 
  private:
+  void add(MPI_Request request, bool is_receive);
   void forget();
 
   MPI_Comm comm_;
   std::vector<MPI_Request> requests_;
-  std::size_t bytes_ = 0;  // of all messages that are not completed
+  std::vector<bool> is_receive_;  // by request
+  std::size_t bytes_ = 0;         // of all messages that are not completed
   bool have_failed_ = false;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -10,7 +12,7 @@ namespace mend {
 /// The lengths and the offsets of blocks of values, one block for each rank.
 struct Blocks {
   explicit Blocks(std::vector<int> lengths) : counts(std::move(lengths)), offsets(counts.size()) {
-    std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
+    std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), MPI_Aint{0});
   }
   /// Returns blocks of `length` values.
   static Blocks equal(int ranks, int length) {
@@ -24,7 +26,19 @@ struct Blocks {
   }
 
   std::vector<int> counts;
-  std::vector<int> offsets;
+  std::vector<MPI_Aint> offsets;  ///< unlike the lengths, they need not fit into an int
+};
+
+/// The offsets of blocks, by rank: the application's, or those of Blocks.
+class Offsets {
+ public:
+  Offsets(const int* given) : given_(given) {}
+  Offsets(const MPI_Aint* of_blocks) : of_blocks_(of_blocks) {}
+  MPI_Aint operator[](int rank) const { return of_blocks_ == nullptr ? given_[rank] : of_blocks_[rank]; }
+
+ private:
+  const int* given_ = nullptr;
+  const MPI_Aint* of_blocks_ = nullptr;
 };
 
 }  // namespace mend

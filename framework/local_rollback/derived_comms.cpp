@@ -113,10 +113,10 @@ MPI_Comm DerivedComms::claim(const Recipe& recipe) {
   return one.virtual_comm.handle.get();
 }
 
-void DerivedComms::free(MPI_Comm handle) {
-  const ErrorsReturned quiet;
+Communicator DerivedComms::release(MPI_Comm handle) {
   for (Derived& one : all_)
-    if (one.virtual_comm.handle.get() == handle) one.virtual_comm.handle.reset();
+    if (one.virtual_comm.handle.get() == handle) return std::move(one.virtual_comm.handle);
+  return {};
 }
 
 std::vector<Recipe> DerivedComms::recipes() const {

@@ -84,8 +84,8 @@ class DerivedComms {
   /// Called when the application makes the call of the recipe. Returns the handle that the application holds from now
   /// on; MPI_COMM_NULL if this rank is in no part. Local.
   MPI_Comm claim(const Recipe& recipe);
-  /// Called when the application frees `handle`. Local.
-  void free(MPI_Comm handle);
+  /// Called when the application frees `handle`. Returns it; the callbacks of its attributes may free others. Local.
+  Communicator release(MPI_Comm handle);
 
   /// Returns the recipes that were carried out. Local.
   std::vector<Recipe> recipes() const;

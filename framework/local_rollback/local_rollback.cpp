@@ -75,6 +75,8 @@ LocalRollback::LocalRollback(Engine& engine, const LocalRollbackOptions& options
 }
 
 LocalRollback::~LocalRollback() {
+  // The callbacks of its attributes may free communicators that the application has made of it.
+  { const Communicator first = std::move(session_.handle); }
   process_context().logged_calls = nullptr;
   note_gone_back(false);
   // If it rolls back with its cluster, its messages have ended, and the communicators are those of the next entry.
@@ -96,12 +98,16 @@ const VirtualComm* LocalRollback::virtual_comm_of(MPI_Comm comm) const {
 
 LoggedCalls* logged_calls() {
   LoggedCalls* const one = process_context().logged_calls;
-  return one != nullptr && one->is_outside() ? one : nullptr;
+  if (one == nullptr || !one->is_outside()) return nullptr;
+  one->note_call_on(MPI_COMM_NULL);
+  return one;
 }
 
 LoggedCalls* logged_calls_of(MPI_Comm comm) {
   LoggedCalls* const one = process_context().logged_calls;
-  return one != nullptr && one->virtual_comm_of(comm) != nullptr ? one : nullptr;
+  if (one == nullptr || one->virtual_comm_of(comm) == nullptr) return nullptr;
+  one->note_call_on(comm);
+  return one;
 }
 
 int LocalRollback::run(Call call, void* work) {
@@ -128,11 +134,20 @@ int LocalRollback::run(Call call, void* work) {
   return code;
 }
 
-/// Passes the error of an intercepted call to MPI's error handler. The virtual communicator may be of an old epoch.
+/// Passes the error of an intercepted call to MPI's error handler. The virtual communicator may be of an old epoch. A
+/// handler that the program has set gets no failures: all ranks go back.
 void LocalRollback::handle(int code) {
-  if (!goes_back_with_cluster_) return handle_error(session_.comm(Traffic::messages), code);
-  // This error does not interrupt the others: they wait for this rank.
-  if (errors_are_thrown()) throw ProcessFailure("the cluster of this rank goes back to the last commit");
+  if (goes_back_with_cluster_) {
+    // This error does not interrupt the others: they wait for this rank.
+    if (errors_are_thrown()) throw ProcessFailure("the cluster of this rank goes back to the last commit");
+    return;
+  }
+  const MPI_Comm beneath = session_.comm(Traffic::messages);
+  const VirtualComm* const called = virtual_comm_of(comm_of_call_);
+  const MPI_Comm comm = called == nullptr ? session_.handle.get() : called->handle.get();
+  if (comm == MPI_COMM_NULL || handles_errors_of(comm) || means_failure(beneath, code))
+    return handle_error(beneath, code);
+  PMPI_Comm_call_errhandler(comm, code);
 }
 
 /// Passes the present exception on to the application. If none can pass, as in C, ends the job because of it, and
@@ -558,7 +573,10 @@ void LocalRollback::require_same_messages() {
       [&] { return PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, session_.comm(Traffic::collectives)); },
       "MPI_Allreduce");
   if (sum == 0) return;
-  if (session_.rank != 0) return recover();
+  if (session_.rank != 0) {
+    recover();  // returns if rank 0 has died before it could say so: its successor compares again
+    return require_same_messages();
+  }
   give_up("a rank has taken other messages since a rank went back than before, as by MPI_Iprobe");
 }
 

@@ -150,6 +150,7 @@ class LocalRollback final : public LoggedCalls {
 
   // --- for the hooks on MPI's profiling interface --------------------------------------------------------------
   const VirtualComm* virtual_comm_of(MPI_Comm comm) const override;
+  MPI_Comm comm_of_groups() const override { return comm(); }
   int derive(const VirtualComm& parent, const CommArguments& arguments, MPI_Comm* made) override;
   int derive_group(const VirtualComm& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) override;
   const Recipe* recipe_of(const VirtualComm& virtual_comm) const override;
@@ -249,6 +250,7 @@ class LocalRollback final : public LoggedCalls {
     std::vector<std::uint64_t> words;
   };
   std::list<Sent> acknowledgements_;  // being sent
+  int calls_without_look_ = 0;        // for acknowledgements
   bool compares_ = false;             // its messages with those of its predecessor, until the next commit
   LocalRollbackOptions options_;
   std::uint64_t log_limit_ = 0;     // agreed on by all in restore(); 0: not yet

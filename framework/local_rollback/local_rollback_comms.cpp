@@ -122,8 +122,7 @@ const Recipe* LocalRollback::recipe_of(const VirtualComm& virtual_comm) const {
 
 int LocalRollback::free(MPI_Comm* comm) {
   if (*comm == session_.handle.get()) return refuse_to_free("MPI_Comm_free");
-  const Inside inside(inside_);
-  derived_.free(*comm);
+  const Communicator freed = derived_.release(*comm);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }

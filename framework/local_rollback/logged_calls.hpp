@@ -25,8 +25,14 @@ class LoggedCalls {
 
   /// Returns the virtual communicator of `comm` if its calls are logged now; otherwise null. Local.
   virtual const VirtualComm* virtual_comm_of(MPI_Comm comm) const = 0;
+  /// Returns the communicator whose group, under MPI, contains those of all others whose calls are logged, by the ranks
+  /// of their members. MPI_COMM_NULL if each has its own group, which MPI knows. Local.
+  virtual MPI_Comm comm_of_groups() const { return MPI_COMM_NULL; }
   virtual LoggedMessages& messages() = 0;
   virtual LoggedCollectives& collectives() = 0;
+  /// Called when a call on `comm` begins, whose error handler gets its errors. MPI_COMM_NULL: it is called for requests
+  /// or matched messages. Local.
+  void note_call_on(MPI_Comm comm) { comm_of_call_ = comm; }
   /// Runs `work`, which returns MPI's code, inside an intercepted call.
   template <class Work>
   int in_call(Work work) {
@@ -68,12 +74,13 @@ class LoggedCalls {
   virtual int run(Call call, void* work) = 0;
 
   mutable int inside_ = 0;
+  MPI_Comm comm_of_call_ = MPI_COMM_NULL;  // may have been freed since
 };
 
-/// Returns the object that logs calls on `comm` now; null if there is none. Main thread. Local.
+/// Returns the object that logs calls on `comm` now, of which one begins; null if there is none. Main thread. Local.
 LoggedCalls* logged_calls_of(MPI_Comm comm);
-/// Returns the object of this process; null if there is none, or while it is in one of its own calls. Main thread.
-/// Local.
+/// Returns the object of this process, for a call that begins and has no communicator; null if there is none, or while
+/// it is in one of its own calls. Main thread. Local.
 LoggedCalls* logged_calls();
 
 }  // namespace mend

@@ -17,8 +17,8 @@ inline MPI_Aint extent_of(MPI_Datatype type) {
 
 /// Returns the number of bytes of `count` values, without gaps between them.
 inline long long bytes_of(int count, MPI_Datatype type) {
-  int size = 0;
-  PMPI_Type_size(type, &size);
+  MPI_Count size = 0;
+  PMPI_Type_size_x(type, &size);
   return static_cast<long long>(count) * size;
 }
 

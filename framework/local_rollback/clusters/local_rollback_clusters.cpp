@@ -21,6 +21,8 @@ namespace {
 
 /// The number of bytes of kept copies from which this rank looks for acknowledgements.
 constexpr std::size_t least_looked_for = std::size_t{512} << 10U;
+/// MPI searches its list of messages that nobody has received yet, so acknowledgements must not pile up there.
+constexpr int most_calls_without_look = 1024;
 
 }  // namespace
 
@@ -117,7 +119,8 @@ void LocalRollback::exchange_acknowledgements() {
     int index = 0;
     return library::test_some(1, &sent.request, &has_ended, &index) != MPI_SUCCESS || has_ended != 0;
   });
-  if (sender_log_.retained_bytes() < least_looked_for) return;
+  if (sender_log_.retained_bytes() < least_looked_for && ++calls_without_look_ < most_calls_without_look) return;
+  calls_without_look_ = 0;
   bool has_come = false;
   for (;;) {
     int flag = 0;

@@ -44,7 +44,7 @@ class Contributions {
 };
 
 /// Returns the blocks of all ranks; each offset is a number of values.
-std::vector<Expected> blocks_of(const VirtualComm& comm, void* data, const int* counts, const int* offsets,
+std::vector<Expected> blocks_of(const VirtualComm& comm, void* data, const int* counts, Offsets offsets,
                                 MPI_Datatype type) {
   std::vector<Expected> all;
   for (int rank = 0; rank < comm.size; ++rank) all.push_back({rank, at(data, offsets[rank], type), counts[rank], type});
@@ -146,7 +146,7 @@ int LoggedCollectives::begin_exscan(const VirtualComm& comm, const void* out, vo
 }
 
 int LoggedCollectives::begin_gatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type,
-                                     void* in, const int* in_counts, const int* offsets, MPI_Datatype in_type, int root,
+                                     void* in, const int* in_counts, Offsets offsets, MPI_Datatype in_type, int root,
                                      MPI_Request* request) {
   if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
   if (comm.rank != root) {
@@ -160,9 +160,9 @@ int LoggedCollectives::begin_gatherv(const VirtualComm& comm, const void* out, i
   return messages_.begin_operation(comm, expected, {}, request);
 }
 
-int LoggedCollectives::begin_scatterv(const VirtualComm& comm, const void* out, const int* out_counts,
-                                      const int* offsets, MPI_Datatype out_type, void* in, int in_count,
-                                      MPI_Datatype in_type, int root, MPI_Request* request) {
+int LoggedCollectives::begin_scatterv(const VirtualComm& comm, const void* out, const int* out_counts, Offsets offsets,
+                                      MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root,
+                                      MPI_Request* request) {
   if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
   if (comm.rank != root) {
     const Expected one{root, in, in_count, in_type};
@@ -173,7 +173,7 @@ int LoggedCollectives::begin_scatterv(const VirtualComm& comm, const void* out, 
 }
 
 int LoggedCollectives::begin_allgatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type,
-                                        void* in, const int* in_counts, const int* offsets, MPI_Datatype in_type,
+                                        void* in, const int* in_counts, Offsets offsets, MPI_Datatype in_type,
                                         MPI_Request* request) {
   std::vector<Expected> expected = blocks_of(comm, in, in_counts, offsets, in_type);
   const Expected own = expected[static_cast<std::size_t>(comm.rank)];
@@ -202,8 +202,8 @@ int LoggedCollectives::begin_exchange(const VirtualComm& comm, const std::vector
 }
 
 int LoggedCollectives::begin_alltoallv(const VirtualComm& comm, const void* out, const int* out_counts,
-                                       const int* out_offsets, MPI_Datatype out_type, void* in, const int* in_counts,
-                                       const int* in_offsets, MPI_Datatype in_type, MPI_Request* request) {
+                                       Offsets out_offsets, MPI_Datatype out_type, void* in, const int* in_counts,
+                                       Offsets in_offsets, MPI_Datatype in_type, MPI_Request* request) {
   const std::vector<Expected> expected = blocks_of(comm, in, in_counts, in_offsets, in_type);
   if (out == MPI_IN_PLACE) return begin_exchange(comm, expected, expected, request);
   return begin_exchange(comm, blocks_of(comm, const_cast<void*>(out), out_counts, out_offsets, out_type), expected,

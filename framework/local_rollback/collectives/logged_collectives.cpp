@@ -233,7 +233,7 @@ int LoggedCollectives::exscan(const VirtualComm& comm, const void* out, void* in
 }
 
 int LoggedCollectives::gatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
-                               const int* in_counts, const int* offsets, MPI_Datatype in_type, int root) {
+                               const int* in_counts, Offsets offsets, MPI_Datatype in_type, int root) {
   if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
   if (comm.rank != root) return send(comm, out, out_count, out_type, root);
   for (int rank = 0; rank < comm.size; ++rank) {
@@ -249,7 +249,7 @@ int LoggedCollectives::gatherv(const VirtualComm& comm, const void* out, int out
 
 /// Sends the others their blocks, and copies the block of this rank, which is the root.
 int LoggedCollectives::scatter_from_root(const VirtualComm& comm, const void* out, const int* out_counts,
-                                         const int* offsets, MPI_Datatype out_type, void* in, int in_count,
+                                         Offsets offsets, MPI_Datatype out_type, void* in, int in_count,
                                          MPI_Datatype in_type) {
   for (int rank = 0; rank < comm.size; ++rank) {
     const void* const place = at(out, offsets[rank], out_type);
@@ -262,7 +262,7 @@ int LoggedCollectives::scatter_from_root(const VirtualComm& comm, const void* ou
   return MPI_SUCCESS;
 }
 
-int LoggedCollectives::scatterv(const VirtualComm& comm, const void* out, const int* out_counts, const int* offsets,
+int LoggedCollectives::scatterv(const VirtualComm& comm, const void* out, const int* out_counts, Offsets offsets,
                                 MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root) {
   if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
   if (comm.rank != root) return receive(comm, in, in_count, in_type, root);
@@ -270,7 +270,7 @@ int LoggedCollectives::scatterv(const VirtualComm& comm, const void* out, const 
 }
 
 int LoggedCollectives::allgatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type,
-                                  void* in, const int* in_counts, const int* offsets, MPI_Datatype in_type) {
+                                  void* in, const int* in_counts, Offsets offsets, MPI_Datatype in_type) {
   void* const mine = at(in, offsets[comm.rank], in_type);
   const int count = in_counts[comm.rank];
   if (out != MPI_IN_PLACE) MEND_TRY(copy(out, out_count, out_type, mine, count, in_type));
@@ -283,13 +283,13 @@ int LoggedCollectives::allgatherv(const VirtualComm& comm, const void* out, int 
   return MPI_SUCCESS;
 }
 
-int LoggedCollectives::alltoallv(const VirtualComm& comm, const void* out, const int* out_counts,
-                                 const int* out_offsets, MPI_Datatype out_type, void* in, const int* in_counts,
-                                 const int* in_offsets, MPI_Datatype in_type) {
+int LoggedCollectives::alltoallv(const VirtualComm& comm, const void* out, const int* out_counts, Offsets out_offsets,
+                                 MPI_Datatype out_type, void* in, const int* in_counts, Offsets in_offsets,
+                                 MPI_Datatype in_type) {
   const bool is_in_place = out == MPI_IN_PLACE;
   const void* const from = is_in_place ? in : out;
   const int* const counts = is_in_place ? in_counts : out_counts;
-  const int* const offsets = is_in_place ? in_offsets : out_offsets;
+  const Offsets offsets = is_in_place ? in_offsets : out_offsets;
   const MPI_Datatype type = is_in_place ? in_type : out_type;
   for (int distance = 0; distance < comm.size; ++distance) {
     const int rank = (comm.rank + distance) % comm.size;

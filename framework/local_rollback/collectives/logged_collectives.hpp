@@ -37,13 +37,13 @@ class LoggedCollectives {
   int scan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
   int exscan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op);
   int gatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
-              const int* in_counts, const int* offsets, MPI_Datatype in_type, int root);
-  int scatterv(const VirtualComm& comm, const void* out, const int* out_counts, const int* offsets,
-               MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root);
+              const int* in_counts, Offsets offsets, MPI_Datatype in_type, int root);
+  int scatterv(const VirtualComm& comm, const void* out, const int* out_counts, Offsets offsets, MPI_Datatype out_type,
+               void* in, int in_count, MPI_Datatype in_type, int root);
   int allgatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
-                 const int* in_counts, const int* offsets, MPI_Datatype in_type);
-  int alltoallv(const VirtualComm& comm, const void* out, const int* out_counts, const int* out_offsets,
-                MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets, MPI_Datatype in_type);
+                 const int* in_counts, Offsets offsets, MPI_Datatype in_type);
+  int alltoallv(const VirtualComm& comm, const void* out, const int* out_counts, Offsets out_offsets,
+                MPI_Datatype out_type, void* in, const int* in_counts, Offsets in_offsets, MPI_Datatype in_type);
   int alltoallw(const VirtualComm& comm, const void* out, const int* out_counts, const int* out_offsets,
                 const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
                 const MPI_Datatype* in_types);
@@ -67,15 +67,15 @@ class LoggedCollectives {
   int begin_exscan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Request* request);
   int begin_gatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
-                    const int* in_counts, const int* offsets, MPI_Datatype in_type, int root, MPI_Request* request);
-  int begin_scatterv(const VirtualComm& comm, const void* out, const int* out_counts, const int* offsets,
+                    const int* in_counts, Offsets offsets, MPI_Datatype in_type, int root, MPI_Request* request);
+  int begin_scatterv(const VirtualComm& comm, const void* out, const int* out_counts, Offsets offsets,
                      MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, int root,
                      MPI_Request* request);
   int begin_allgatherv(const VirtualComm& comm, const void* out, int out_count, MPI_Datatype out_type, void* in,
-                       const int* in_counts, const int* offsets, MPI_Datatype in_type, MPI_Request* request);
-  int begin_alltoallv(const VirtualComm& comm, const void* out, const int* out_counts, const int* out_offsets,
-                      MPI_Datatype out_type, void* in, const int* in_counts, const int* in_offsets,
-                      MPI_Datatype in_type, MPI_Request* request);
+                       const int* in_counts, Offsets offsets, MPI_Datatype in_type, MPI_Request* request);
+  int begin_alltoallv(const VirtualComm& comm, const void* out, const int* out_counts, Offsets out_offsets,
+                      MPI_Datatype out_type, void* in, const int* in_counts, Offsets in_offsets, MPI_Datatype in_type,
+                      MPI_Request* request);
   int begin_alltoallw(const VirtualComm& comm, const void* out, const int* out_counts, const int* out_offsets,
                       const MPI_Datatype* out_types, void* in, const int* in_counts, const int* in_offsets,
                       const MPI_Datatype* in_types, MPI_Request* request);
@@ -101,7 +101,7 @@ class LoggedCollectives {
   int send_to_all(const VirtualComm& comm, const std::vector<LoggedMessages::Expected>& own);
   int begin_exchange(const VirtualComm& comm, const std::vector<LoggedMessages::Expected>& own,
                      const std::vector<LoggedMessages::Expected>& expected, MPI_Request* request);
-  int scatter_from_root(const VirtualComm& comm, const void* out, const int* out_counts, const int* offsets,
+  int scatter_from_root(const VirtualComm& comm, const void* out, const int* out_counts, Offsets offsets,
                         MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type);
   int send(const VirtualComm& comm, const void* data, int count, MPI_Datatype type, int to);
   int receive(const VirtualComm& comm, void* data, int count, MPI_Datatype type, int from);

@@ -75,13 +75,22 @@ void LoggedMessages::note_source(int from, const char* call) {
                                unsupported_.what, unsupported_.instead));
 }
 
+void LoggedMessages::refuse_large_message() const {
+  throw UsageError(fmt::format("{} not cover messages of 2 GiB and more: send them in parts", unsupported_.what));
+}
+
 int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const {
   const std::optional<int> one = plain_size(type);
-  if (!one) return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
   if (count < 0) return MPI_ERR_COUNT;
+  constexpr int most = std::numeric_limits<int>::max();
+  if (!one) {
+    MPI_Count each = 0;
+    if (const int code = quietly([&] { return PMPI_Type_size_x(type, &each); }); code != MPI_SUCCESS) return code;
+    if (count > 0 && each > most / count) refuse_large_message();
+    return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
+  }
   const long long all = static_cast<long long>(*one) * count;
-  if (all > std::numeric_limits<int>::max())
-    throw UsageError(fmt::format("{} not cover messages of 2 GiB and more: send them in parts", unsupported_.what));
+  if (all > most) refuse_large_message();
   *size = static_cast<int>(all);
   return MPI_SUCCESS;
 }
@@ -184,6 +193,9 @@ void LoggedMessages::note(const VirtualComm& virtual_comm, Traffic traffic, int 
   const auto bytes = static_cast<std::size_t>(received);
   if (traffic == Traffic::collectives && received < bytes_of(count, type)) was_too_short_ = true;
   if (plain_size(type)) return log_.receive(channel, {static_cast<const std::byte*>(data), bytes}, by_request);
+  // No more than what has come, if that is whole values
+  const long long each = bytes_of(1, type);
+  if (each > 0 && received % each == 0) count = static_cast<int>(received / each);
   int size = 0;
   packed_size(count, type, virtual_comm.comm(traffic), &size);
   packed_.resize(static_cast<std::size_t>(size));
@@ -200,11 +212,13 @@ int LoggedMessages::receive(const VirtualComm& virtual_comm, Traffic traffic, vo
     const bool chooses = replay_ && traffic == Traffic::messages && is_source(virtual_comm, from);
     const Choice choice = chooses ? choose_now(virtual_comm, from, tag) : Choice{from, tag};
     MPI_Status got{};
-    const int code = quietly([&] { return library::receive(data, count, type, choice.from, choice.tag, comm, &got); });
+    int code = quietly([&] { return library::receive(data, count, type, choice.from, choice.tag, comm, &got); });
     if (code == MPI_SUCCESS) {
-      const bool is_first =
-          !has_message || finish_earlier(virtual_comm, traffic, got.MPI_SOURCE, got.MPI_TAG, nullptr) == Try::complete;
-      if (is_first) {
+      const Try earlier = has_message
+                              ? finish_earlier(virtual_comm, traffic, got.MPI_SOURCE, got.MPI_TAG, nullptr, &code)
+                              : Try::complete;
+      if (earlier == Try::failed) return code;
+      if (earlier == Try::complete) {
         if (has_message) note(virtual_comm, traffic, got.MPI_SOURCE, got, data, count, type, false);
         if (status != MPI_STATUS_IGNORE) *status = got;
         return MPI_SUCCESS;
@@ -343,14 +357,13 @@ bool LoggedMessages::has_any(std::span<const MPI_Request> requests) const {
 /// Completes the receives that were posted before `before`, and whose messages came earlier than one from `from` with
 /// `tag`.
 LoggedMessages::Try LoggedMessages::finish_earlier(const VirtualComm& virtual_comm, Traffic traffic, int from, int tag,
-                                                   const Receive* before) {
+                                                   const Receive* before, int* code) {
   for (Receive& one : receives_) {
     if (&one == before) break;
     const bool fits = (one.from == from || one.from == MPI_ANY_SOURCE) && (one.tag == tag || one.tag == MPI_ANY_TAG);
     if (one.is_complete || one.waits_for_choice || one.virtual_comm != &virtual_comm || one.traffic != traffic || !fits)
       continue;
-    int code = MPI_SUCCESS;
-    if (finish(one, true, &code) != Try::complete) return Try::interrupted;
+    if (const Try how = finish(one, true, code); how != Try::complete) return how;
   }
   return Try::complete;
 }
@@ -374,8 +387,9 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   int is_cancelled = 0;
   PMPI_Test_cancelled(&got, &is_cancelled);
   if (is_cancelled == 0) {
-    if (finish_earlier(*receive.virtual_comm, receive.traffic, got.MPI_SOURCE, got.MPI_TAG, &receive) != Try::complete)
-      return Try::interrupted;
+    const Try earlier =
+        finish_earlier(*receive.virtual_comm, receive.traffic, got.MPI_SOURCE, got.MPI_TAG, &receive, code);
+    if (earlier != Try::complete) return earlier;
     note(*receive.virtual_comm, receive.traffic, got.MPI_SOURCE, got, receive.data, receive.count, receive.type->get(),
          true);
   }

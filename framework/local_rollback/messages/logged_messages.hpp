@@ -109,6 +109,8 @@ class LoggedMessages {
   /// intercepted call.
   std::optional<int> begin_persistent(MPI_Request request);
   int free_persistent(MPI_Request* request);
+  /// Frees a request of begin_...() that is complete, as a cancelled receive is.
+  int free_begun(MPI_Request* request);
   /// Cancels a receive of begin_receive() or start(), if its message has not come.
   int cancel(MPI_Request request);
   int probe(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Status* status);
@@ -249,7 +251,8 @@ class LoggedMessages {
   Try finish(Receive& receive, bool waits, int* code);
   Try finish(Operation& operation, bool waits, int* code);
   Try finish(MPI_Request request, bool waits, int* code);
-  Try finish_earlier(const VirtualComm& virtual_comm, Traffic traffic, int from, int tag, const Receive* before);
+  Try finish_earlier(const VirtualComm& virtual_comm, Traffic traffic, int from, int tag, const Receive* before,
+                     int* code);
   Receive* find(MPI_Request request) const;
   bool is_own(MPI_Request request) const { return by_handle_.contains(request) || by_operation_.contains(request); }
   int add_operation(const VirtualComm& virtual_comm, Operation** made);
@@ -273,6 +276,8 @@ class LoggedMessages {
   void note(const VirtualComm& virtual_comm, Traffic traffic, int from, const MPI_Status& status, const void* data,
             int count, MPI_Datatype type, bool by_request);
   void note_source(int from, const char* call);
+  [[noreturn]] void refuse_to_free() const;
+  [[noreturn]] void refuse_large_message() const;
   int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const;
   void forget_ended_sends();
   int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm);

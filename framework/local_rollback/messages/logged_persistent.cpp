@@ -56,13 +56,25 @@ int LoggedMessages::start(MPI_Request request) {
   return code == MPI_SUCCESS ? PMPI_Start(&request) : code;
 }
 
+void LoggedMessages::refuse_to_free() const {
+  throw UsageError(
+      fmt::format("MPI_Request_free was called for a request that was started, which {} not cover: wait for it first",
+                  unsupported_.what));
+}
+
+int LoggedMessages::free_begun(MPI_Request* request) {
+  const MPI_Request before = *request;
+  const Receive* const receive = find(before);
+  if (!(receive != nullptr ? receive->is_complete : by_operation_.at(before)->is_complete)) refuse_to_free();
+  const int code = PMPI_Request_free(request);
+  forget({&before, 1}, {request, 1});
+  return code;
+}
+
 int LoggedMessages::free_persistent(MPI_Request* request) {
   const auto known = persistent_.find(*request);
   Persistent& one = known->second;
-  if (one.begun != MPI_REQUEST_NULL)
-    throw UsageError(
-        fmt::format("MPI_Request_free was called for a request that was started, which {} not cover: wait for it first",
-                    unsupported_.what));
+  if (one.begun != MPI_REQUEST_NULL) refuse_to_free();
   if (one.owns_type) PMPI_Type_free(&one.type);
   persistent_.erase(known);
   return PMPI_Request_free(request);

@@ -25,6 +25,14 @@ std::vector<Key>& keys() {
   return all;
 }
 
+/// Notes the key that MPI has made. Returns `code`, which is MPI's.
+int note_key(int code, const int* number, MPI_Comm_copy_attr_function* copy, void* extra) {
+  if (code != MPI_SUCCESS) return code;
+  std::erase_if(keys(), [&](const Key& one) { return one.number == *number; });  // of a key that was freed
+  keys().push_back({*number, copy, extra});
+  return code;
+}
+
 }  // namespace
 
 int copy_attributes(MPI_Comm from, MPI_Comm to) {
@@ -51,12 +59,18 @@ int copy_attributes(MPI_Comm from, MPI_Comm to) {
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* number,
                             void* extra) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_create_keyval)>("PMPI_Comm_create_keyval");
-  const int code = library(copy, remove, number, extra);
-  if (code != MPI_SUCCESS) return code;
-  std::erase_if(mend::keys(), [&](const mend::Key& one) { return one.number == *number; });  // of a key that was freed
-  mend::keys().push_back({*number, copy, extra});
-  return code;
+  return mend::note_key(library(copy, remove, number, extra), number, copy, extra);
 }
 MEND_SAME_AS_PMPI(MPI_Comm_create_keyval);
+
+// Of MPI-1; older programs use it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+int PMPI_Keyval_create(MPI_Copy_function* copy, MPI_Delete_function* remove, int* number, void* extra) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Keyval_create)>("PMPI_Keyval_create");
+  return mend::note_key(library(copy, remove, number, extra), number, copy, extra);
+}
+MEND_SAME_AS_PMPI(MPI_Keyval_create);
+#pragma GCC diagnostic pop
 
 // NOLINTEND(readability-identifier-naming)

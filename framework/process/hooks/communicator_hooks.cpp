@@ -53,9 +53,22 @@ int derive_later(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, const Ma
   return code;
 }
 
+/// Runs `make`, which makes a communicator of `parent`, inside an intercepted call. As MPI says, it has the error
+/// handler of its parent.
+template <class Make>
+int make_in_call(LoggedCalls& logged, MPI_Comm parent, const MPI_Comm* made, Make make) {
+  if (const int code = logged.in_call(make); code != MPI_SUCCESS) return code;
+  if (*made == MPI_COMM_NULL) return MPI_SUCCESS;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(parent, &handler);
+  PMPI_Comm_set_errhandler(*made, handler);
+  PMPI_Errhandler_free(&handler);  // the communicators still have it
+  return MPI_SUCCESS;
+}
+
 int derive_comm(LoggedCalls& logged, MPI_Comm parent, const CommArguments& arguments, MPI_Comm* made) {
   const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
-  return logged.in_call([&] { return logged.derive(virtual_comm, arguments, made); });
+  return make_in_call(logged, parent, made, [&] { return logged.derive(virtual_comm, arguments, made); });
 }
 
 /// `info`: hints in the place of the parent's; may be null.
@@ -122,8 +135,9 @@ int create_comm_of_group(LoggedCalls& logged, MPI_Comm parent, MPI_Group group, 
   PMPI_Group_free(&of_parent);
   const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
   const bool is_part = std::ranges::find(in_parent, MPI_UNDEFINED) == in_parent.end();
-  return logged.in_call(
-      [&] { return is_part ? logged.derive_group(virtual_comm, in_parent, tag, made) : MPI_ERR_GROUP; });
+  return make_in_call(logged, parent, made, [&] {
+    return is_part ? logged.derive_group(virtual_comm, in_parent, tag, made) : MPI_ERR_GROUP;
+  });
 }
 
 int make_cart(LoggedCalls& logged, MPI_Comm parent, int ndims, const int* dims, const int* periods, MPI_Comm* made) {
@@ -218,7 +232,7 @@ std::vector<int> links_of(int rank, bool is_weighted, const std::vector<Edge>& e
 int make_linked_graph(LoggedCalls& logged, MPI_Comm parent, CommArguments arguments, const std::vector<int>& links,
                       MPI_Comm* made) {
   const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
-  return logged.in_call([&] {
+  return make_in_call(logged, parent, made, [&] {
     const int code = gather_lists(logged, virtual_comm, links, arguments.topology.links);
     return code == MPI_SUCCESS ? logged.derive(virtual_comm, arguments, made) : code;
   });
@@ -228,7 +242,7 @@ int make_linked_graph(LoggedCalls& logged, MPI_Comm parent, CommArguments argume
 int make_graph_of_edges(LoggedCalls& logged, MPI_Comm parent, bool is_weighted, const std::vector<int>& words,
                         MPI_Comm* made) {
   const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
-  return logged.in_call([&] {
+  return make_in_call(logged, parent, made, [&] {
     std::vector<std::vector<int>> all;
     if (const int code = gather_lists(logged, virtual_comm, words, all); code != MPI_SUCCESS) return code;
     std::vector<Edge> edges;
@@ -407,6 +421,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
   local_comm = mend::resolve(local_comm);
   peer_comm = mend::resolve(peer_comm);
   static const auto library = of_the_library<decltype(&PMPI_Intercomm_create)>("PMPI_Intercomm_create");
+  if (auto* logged = mend::logged_calls_of(peer_comm)) return logged->refuse("MPI_Intercomm_create");
   return derive("MPI_Intercomm_create", local_comm, newintercomm,
                 [&] { return library(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
 }

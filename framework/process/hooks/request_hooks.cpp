@@ -268,6 +268,8 @@ int PMPI_Request_free(MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Request_free)>("PMPI_Request_free");
   if (auto* logged = owner_of_persistent(*request))
     return logged->in_call([&] { return logged->messages().free_persistent(request); });
+  if (auto* logged = mend::logged_calls(); logged != nullptr && logged->messages().has_any({request, 1}))
+    return logged->in_call([&] { return logged->messages().free_begun(request); });
   mend::process_context().persistent_requests.note_freed(*request);
   return library(request);
 }

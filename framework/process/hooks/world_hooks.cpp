@@ -10,6 +10,7 @@
 #include "framework/process/body_guard.hpp"
 #include "framework/process/hooks/parameters.hpp"
 #include "transport/library_function.hpp"
+#include "framework/local_rollback/logged_calls.hpp"
 
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -20,6 +21,45 @@ namespace mend {
 
 void intercept_world() {}
 
+namespace {
+
+/// Sets `group` to the ranks of `comm`, by `library` of MPI. Under local rollback, the application's handles are of
+/// different epochs, and MPI's groups of them contain other processes where one has died. So all are parts of one.
+int find_group(MPI_Comm comm, MPI_Group* group, int (*library)(MPI_Comm, MPI_Group*)) {
+  const LoggedCalls* const logged = logged_calls_of(comm);
+  const MPI_Comm whole = logged == nullptr ? MPI_COMM_NULL : logged->comm_of_groups();
+  if (whole == MPI_COMM_NULL || whole == comm) return library(comm, group);
+  MPI_Group all = MPI_GROUP_NULL;
+  if (const int code = library(whole, &all); code != MPI_SUCCESS) return code;
+  const VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
+  const int code = PMPI_Group_incl(all, virtual_comm.size, virtual_comm.members.data(), group);
+  PMPI_Group_free(&all);
+  return code;
+}
+
+/// Returns true if MPI's own groups of the two communicators do not fit together.
+bool have_groups_of_mend(MPI_Comm one, MPI_Comm other) {
+  const LoggedCalls* const logged = logged_calls_of(one);
+  return one != other && logged != nullptr && logged->comm_of_groups() != MPI_COMM_NULL &&
+         logged->virtual_comm_of(other) != nullptr;
+}
+
+/// Compares two communicators by their groups.
+int compare_groups(MPI_Comm one, MPI_Comm other, int* result) {
+  MPI_Group of_one = MPI_GROUP_NULL;
+  MPI_Group of_other = MPI_GROUP_NULL;
+  if (const int code = PMPI_Comm_group(one, &of_one); code != MPI_SUCCESS) return code;
+  int code = PMPI_Comm_group(other, &of_other);
+  if (code == MPI_SUCCESS) {
+    code = PMPI_Group_compare(of_one, of_other, result);
+    if (code == MPI_SUCCESS && *result == MPI_IDENT) *result = MPI_CONGRUENT;
+    PMPI_Group_free(&of_other);
+  }
+  PMPI_Group_free(&of_one);
+  return code;
+}
+
+}  // namespace
 }  // namespace mend
 
 // NOLINTBEGIN(readability-identifier-naming, cppcoreguidelines-macro-usage): MPI's names, as many as it has
@@ -35,8 +75,20 @@ void intercept_world() {}
   extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
 #define MEND_MEAN_EXTENSION(name, count) MEND_MEAN_BY(name, name, count)
 
-MEND_MEAN(MPI_Comm_group, 2);
-MEND_MEAN(MPI_Comm_compare, 3);
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_group)>("PMPI_Comm_group");
+  return mend::find_group(mend::resolve_to_ask(comm), group, library);
+}
+MEND_SAME_AS_PMPI(MPI_Comm_group);
+
+int PMPI_Comm_compare(MPI_Comm one, MPI_Comm other, int* result) {
+  one = mend::resolve_to_ask(one);
+  other = mend::resolve_to_ask(other);
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_compare)>("PMPI_Comm_compare");
+  return mend::have_groups_of_mend(one, other) ? mend::compare_groups(one, other, result) : library(one, other, result);
+}
+MEND_SAME_AS_PMPI(MPI_Comm_compare);
+
 MEND_MEAN(MPI_Comm_test_inter, 2);
 MEND_MEAN(MPI_Comm_remote_group, 2);
 MEND_MEAN(MPI_Comm_remote_size, 2);

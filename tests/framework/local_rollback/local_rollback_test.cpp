@@ -241,6 +241,25 @@ TEST(LocalRollbackOfRequests, ends_a_synchronous_send_when_it_is_received) {
   EXPECT_THAT(said(end), SizeIs(2)) << end.errors;
 }
 
+TEST(LocalRollbackOfRequests, reports_a_message_that_is_longer_than_an_earlier_receive) {
+  const auto end = play("truncates_an_earlier_receive", 2, 0, locally);
+  EXPECT_EQ(end.exit_code, 1) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("MPI_ERR_TRUNCATE"));
+}
+
+TEST(LocalRollbackOfCommunicators, leaves_errors_to_the_handlers_of_the_program) {
+  const auto end = play("handles_its_errors", 3, 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3)) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("only rank 1 goes back"));
+}
+
+TEST(LocalRollbackOfCommunicators, lets_an_attribute_free_another) {
+  const auto end = play("frees_in_a_callback", 2, 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(2)) << end.errors;
+}
+
 TEST_P(WhoeverDies, begins_its_requests_again) {
   std::vector<int> steps(4, 12);
   steps[static_cast<std::size_t>(GetParam())] = 8;
@@ -526,6 +545,8 @@ TEST(LocalRollback, refuses_what_it_does_not_cover) {
   const std::vector<std::pair<std::string, std::string>> uses{
       {"makes_a_communicator", "MPI_Intercomm_create on session.comm.. is not covered"},
       {"commits_with_a_communicator", "rank 0: a communicator made since restore.. is there at commit"},
+      {"joins_with_one_process", "MPI_Intercomm_create on session.comm.. is not covered"},
+      {"sends_too_much_of_a_derived_type", "does not cover messages of 2 GiB and more: send them in parts"},
       {"makes_a_window", "MPI_Win_create on session.comm.. is not covered"},
       {"commits_with_a_message_under_way", "messages are under way at commit"},
       {"commits_with_a_receive_pending", "rank 1: a request or a matched message was not completed before commit"},

@@ -229,7 +229,8 @@ TEST(MpiFunctions, that_send_are_intercepted) {
   ASSERT_NE(whole_program, nullptr);
   for (const Names& names : {covered, refused()})
     for (const std::string& name : names) EXPECT_TRUE(is_intercepted(name)) << name;
-  for (const char* const of_matched : {"MPI_Mrecv", "MPI_Imrecv"}) EXPECT_TRUE(is_intercepted(of_matched));
+  for (const char* const other : {"MPI_Mrecv", "MPI_Imrecv", "MPI_Comm_create_keyval", "MPI_Keyval_create"})
+    EXPECT_TRUE(is_intercepted(other)) << other;
   EXPECT_FALSE(is_intercepted("MPI_Type_size"));
 }
 

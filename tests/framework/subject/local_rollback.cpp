@@ -203,6 +203,12 @@ class Work {
     MPI_Wait(&request, &status);
     MPI_Test_cancelled(&status, &is_cancelled);
     if (is_cancelled == 0) throw std::runtime_error("a receive without a message was not cancelled");
+    // One that is freed, as MPI allows it; the library's next request may have the same address.
+    MPI_Irecv(&never, 1, MPI_DOUBLE, left, 8, comm_, &request);
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+    MPI_Ibarrier(comm_, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     return in;
   }
 
@@ -347,6 +353,22 @@ mend::Body steps_of(std::string_view what) {
     say(session, fmt::format("sum {:a}, {} steps, entry {}", std::accumulate(state.begin(), state.end(), 0.0), computed,
                              *entries));
   };
+}
+
+/// The communicators of which hear_error() has heard.
+std::vector<MPI_Comm>& errors_heard() {
+  static std::vector<MPI_Comm> all;
+  return all;
+}
+
+void hear_error(MPI_Comm* comm, int* /*code*/, ...) { errors_heard().push_back(*comm); }
+
+/// Returns the class of the error.
+int send_to_nobody(MPI_Comm comm) {
+  const int value = 3;
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(MPI_Send(&value, 1, MPI_INT, 4711, 0, comm), &error_class);
+  return error_class;
 }
 
 }  // namespace
@@ -576,6 +598,72 @@ Scenarios local_rollback_scenarios() {
     const int value = 3;
     if (session.rank() == mend::Rank{0}) MPI_Send(&value, 1, MPI_INT, 1, 0, session.comm());
     if (session.rank() == mend::Rank{1}) MPI_Mprobe(0, 0, session.comm(), &message, MPI_STATUS_IGNORE);
+  });
+  all["sends_too_much_of_a_derived_type"] = in_body([](mend::Session& session) {
+    MPI_Datatype block = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(1 << 29, MPI_DOUBLE, &block);
+    MPI_Type_commit(&block);
+    const double value = 0;
+    if (session.rank() == mend::Rank{0}) MPI_Send(&value, 1, block, 1, 0, session.comm());
+  });
+  all["joins_with_one_process"] = in_body([](mend::Session& session) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, session.comm(), 1 - session.rank().value, 0, &made);
+  });
+  all["frees_in_a_callback"] = in_body([](mend::Session& session) {
+    const auto free_inner = [](MPI_Comm, int, void* attribute, void*) {
+      return MPI_Comm_free(static_cast<MPI_Comm*>(attribute));
+    };
+    static MPI_Comm inner;
+    MPI_Comm outer = MPI_COMM_NULL;
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_inner, &key, nullptr);
+    MPI_Comm_dup(session.comm(), &outer);
+    MPI_Comm_dup(outer, &inner);
+    MPI_Comm_set_attr(outer, key, &inner);
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free(&outer);
+    if (inner != MPI_COMM_NULL) throw std::runtime_error("the callback did not free the inner communicator");
+  });
+  all["truncates_an_earlier_receive"] = in_body([](mend::Session& session) {
+    const std::array<int, 2> two{1, 2};
+    if (session.rank() == mend::Rank{0}) {
+      MPI_Send(two.data(), 2, MPI_INT, 1, 5, session.comm());
+      MPI_Send(two.data(), 1, MPI_INT, 1, 5, session.comm());
+    } else {
+      int first = 0;
+      int second = 0;
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Irecv(&first, 1, MPI_INT, 0, 5, session.comm(), &request);
+      MPI_Recv(&second, 1, MPI_INT, 0, 5, session.comm(), MPI_STATUS_IGNORE);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  });
+  // Rank 1 dies while errors are returned.
+  all["handles_its_errors"] = in_body([](mend::Session& session) {
+    MPI_Errhandler own = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(&hear_error, &own);
+    MPI_Comm with_own = MPI_COMM_NULL;
+    MPI_Comm half = MPI_COMM_NULL;
+    MPI_Comm_dup(session.comm(), &with_own);
+    MPI_Comm_set_errhandler(with_own, own);
+    MPI_Errhandler_free(&own);
+    MPI_Comm_split(with_own, session.rank().value % 2, 0, &half);  // it has the same handler
+    try {
+      send_to_nobody(session.comm());
+      throw std::runtime_error("an error was not thrown");
+    } catch (const mend::EnvironmentError&) {
+    }
+    MPI_Comm_set_errhandler(session.comm(), MPI_ERRORS_RETURN);
+    for (const MPI_Comm one : {session.comm(), with_own, half, session.comm()})
+      if (send_to_nobody(one) != MPI_ERR_RANK) throw std::runtime_error("an error has another class");
+    if (errors_heard() != std::vector<MPI_Comm>{with_own, half})
+      throw std::runtime_error("a handler has not heard of its errors");
+    for (MPI_Comm* const one : {&half, &with_own}) MPI_Comm_free(one);
+    if (is_first(session, 1)) die();
+    int sum = 1;
+    if (MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, session.comm()) != MPI_SUCCESS || sum != session.size())
+      throw std::runtime_error("a sum is wrong");
   });
   all["sends_synchronously"] = in_body([](mend::Session& session) {
     const MPI_Comm comm = session.comm();

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -179,6 +180,14 @@ inline int copy_twice(MPI_Comm, int, void* extra, void* value, void* copied, int
   return MPI_SUCCESS;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+/// As MPI_Comm_create_keyval, by its name in MPI-1.
+inline int make_key_by_its_old_name(MPI_Comm_copy_attr_function* copy, int* key, void* extra) {
+  return MPI_Keyval_create(copy, MPI_COMM_NULL_DELETE_FN, key, extra);
+}
+#pragma GCC diagnostic pop
+
 /// All persistent collectives on `comm`, of `mine`, a value for each rank: two rounds of them.
 inline std::vector<double> persistently(MPI_Comm comm, std::vector<double> mine) {
   const int rank = rank_in(comm);
@@ -265,6 +274,7 @@ class NeighboursWork {
   NeighboursWork& operator=(const NeighboursWork&) = delete;
 
   void step(std::vector<double>& state) const {
+    check_groups();
     const long seed = static_cast<long>(state[0]) % 1000;
     long sum = 0;
     for (const MPI_Comm one : topologies_) {
@@ -294,30 +304,65 @@ class NeighboursWork {
   }
 
  private:
+  /// The groups of communicators that were made before and after a death fit together.
+  void check_groups() const {
+    const int rank = rank_in(comm_);
+    const int size = size_of(comm_);
+    MPI_Comm reversed = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, 0, size - rank, &reversed);
+    MPI_Group of_all = MPI_GROUP_NULL;
+    MPI_Group of_reversed = MPI_GROUP_NULL;
+    MPI_Comm_group(comm_, &of_all);
+    MPI_Comm_group(reversed, &of_reversed);
+    for (int one = 0; one < size; ++one) {
+      int translated = MPI_UNDEFINED;
+      MPI_Group_translate_ranks(of_reversed, 1, &one, of_all, &translated);
+      if (translated != size - 1 - one) throw std::runtime_error("the groups of two communicators do not fit together");
+    }
+    MPI_Comm in_order = MPI_COMM_NULL;
+    MPI_Comm of_upper = MPI_COMM_NULL;
+    MPI_Group upper = MPI_GROUP_NULL;
+    const int lowest = size / 2;
+    std::vector<int> upper_ranks(static_cast<std::size_t>(size - lowest));
+    std::iota(upper_ranks.begin(), upper_ranks.end(), lowest);
+    MPI_Group_incl(of_all, size - lowest, upper_ranks.data(), &upper);
+    MPI_Comm_create(reversed, of_all, &in_order);
+    if (rank >= lowest) MPI_Comm_create_group(reversed, upper, 4, &of_upper);
+    int result = MPI_UNEQUAL;
+    MPI_Comm_compare(comm_, in_order, &result);
+    if (result != MPI_CONGRUENT) throw std::runtime_error("a communicator of a group has other ranks");
+    if (rank >= lowest && rank_in(of_upper) != rank - lowest)
+      throw std::runtime_error("a communicator of a group has another order");
+    for (MPI_Group* const one : {&upper, &of_reversed, &of_all}) MPI_Group_free(one);
+    for (MPI_Comm* const one : {&of_upper, &in_order, &reversed})
+      if (*one != MPI_COMM_NULL) MPI_Comm_free(one);
+  }
+
   /// A duplicate has the attributes, as their callbacks say.
   void check_attributes() const {
     static int copies = 0;
-    static std::array<char, 4> values{};
-    std::array<int, 3> keys{};
+    static std::array<char, 5> values{};
+    std::array<int, 4> keys{};
     const std::array<MPI_Comm_copy_attr_function*, 3> callbacks{MPI_COMM_DUP_FN, MPI_COMM_NULL_COPY_FN, &copy_twice};
     MPI_Comm parent = MPI_COMM_NULL;
     MPI_Comm_dup(comm_, &parent);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
+    for (std::size_t i = 0; i < callbacks.size(); ++i)
       MPI_Comm_create_keyval(callbacks[i], MPI_COMM_NULL_DELETE_FN, &keys[i], &copies);
-      MPI_Comm_set_attr(parent, keys[i], &values[i]);
-    }
+    make_key_by_its_old_name(&copy_twice, &keys[3], &copies);
+    for (std::size_t i = 0; i < keys.size(); ++i) MPI_Comm_set_attr(parent, keys[i], &values[i]);
     int freed = keys[0];
     MPI_Comm_free_keyval(&freed);  // it stays until its attributes are gone
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(parent, &copy);
-    std::array<void*, 3> found{};
-    std::array<int, 3> flags{};
+    std::array<void*, 4> found{};
+    std::array<int, 4> flags{};
     for (std::size_t i = 0; i < keys.size(); ++i) MPI_Comm_get_attr(copy, keys[i], &found[i], &flags[i]);
-    if (flags != std::array{1, 0, 1} || found[0] != &values[0] || found[2] != &values[3] || copies == 0)
+    if (flags != std::array{1, 0, 1, 1} || found[0] != &values[0] || found[2] != &values[3] || found[3] != &values[4] ||
+        copies == 0)
       throw std::runtime_error("a duplicate has other attributes");
     MPI_Comm_free(&copy);
     MPI_Comm_free(&parent);
-    for (const std::size_t i : {1U, 2U}) MPI_Comm_free_keyval(&keys[i]);
+    for (const std::size_t i : {1U, 2U, 3U}) MPI_Comm_free_keyval(&keys[i]);
   }
 
   MPI_Comm comm_;
