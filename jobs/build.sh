@@ -3,6 +3,7 @@
 # everything is built. The result is in build/PRESET, programs in build/PRESET/bin.
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=${1:-release}
@@ -14,7 +15,7 @@ source build/environment.sh
 # A build folder remembers its MPI, so it must be configured afresh for another one.
 configure=(cmake --preset "$preset")
 cache=build/$preset/CMakeCache.txt
-if [[ -f $cache ]] && ! grep -q "^MPI_CXX_COMPILER:.*=$MPI_HOME/bin/" "$cache"; then configure+=(--fresh); fi
+if [[ -f $cache ]] && ! grep -qF "=$MPI_HOME/bin/" <(grep "^MPI_CXX_COMPILER:" "$cache"); then configure+=(--fresh); fi
 
 # The presets name no generator. The set-up installs Ninja.
 export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}

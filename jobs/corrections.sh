@@ -2,6 +2,7 @@
 # Tries mend's corrections to Open MPI one by one on a library: see --help. Installed as share/mend/corrections.sh.
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 reproducers=${MEND_REPRODUCERS-$here/setup/reproducers}  # tests name others
@@ -41,6 +42,7 @@ names() {
 
 check_library() {
   [[ -d $home ]] || refuse "$home is not a folder"
+  home=$(cd "$home" && pwd)  # reproducers run in another folder
   local tool
   for tool in mpicc mpirun ompi_info; do
     [[ -x $home/bin/$tool ]] || refuse "$home has no bin/$tool; name the prefix of an Open MPI of release 5.0 or later"
@@ -84,7 +86,8 @@ run_once() {
   : >"$scratch/output"
   # A session of its own, by which its processes are found; a folder of its own for what they leave behind.
   mkdir -p "$scratch/tmp"
-  TMPDIR=$scratch/tmp OMPI_MCA_btl_sm_backing_directory=$scratch/tmp setsid "$@" >"$scratch/output" 2>"$scratch/errors" </dev/null &
+  (cd "$scratch/tmp" && TMPDIR=$scratch/tmp OMPI_MCA_btl_sm_backing_directory=$scratch/tmp exec setsid "$@") \
+    >"$scratch/output" 2>"$scratch/errors" </dev/null &
   session=$!
   deadline=$((SECONDS + limit))
   outcome=ended words=

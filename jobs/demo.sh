@@ -3,6 +3,7 @@
 # answer, to the last bit. Sets up and builds what is missing. Results and pictures are left in out/.
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 ranks=4

@@ -3,6 +3,7 @@
 # parts are installed; if there are none, it takes a fraction of a second. See `jobs/setup.sh --help`.
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 checkout=$(dirname "$here")

@@ -7,6 +7,7 @@
 # ThreadSanitizer whole jobs.
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=false

@@ -3,6 +3,7 @@
 # differently. tests/style.sh --fix formats them.
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 wanted=14

@@ -5,6 +5,7 @@
 # (jobs/build.sh release). It checks nothing where clang-tidy is not installed.
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 clang_tidy=$(command -v clang-tidy || command -v clang-tidy-14 || true)

@@ -98,18 +98,8 @@ std::vector<pid_t> known_jobs() {
 
 class JobSocket::Impl {
  public:
-  Impl(std::filesystem::path file, Answer answer) : file_(std::move(file)), answer_(std::move(answer)), acceptor_(io_) {
-    std::error_code ignored;
-    std::filesystem::remove(file_, ignored);  // left by an earlier process with this id
-    try {
-      acceptor_.open();
-      ::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC);
-      acceptor_.bind(stream_protocol::endpoint(file_.string()));
-      acceptor_.listen();
-    } catch (const std::exception& error) {
-      throw EnvironmentError(fmt::format("cannot listen at {}: {}", file_.string(), error.what()));
-    }
-    accept();
+  Impl(pid_t job, Answer answer) : name_(fmt::format("{}{}", job, suffix)), answer_(std::move(answer)), acceptor_(io_) {
+    open();
   }
   ~Impl() {
     std::error_code ignored;
@@ -119,6 +109,7 @@ class JobSocket::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void poll() {
+    if (::access(file_.c_str(), F_OK) != 0) open_again();
     io_.restart();
     io_.poll();
     std::erase_if(clients_, [](const auto& client) {
@@ -135,6 +126,32 @@ class JobSocket::Impl {
     std::string question;
     std::string answer;
   };
+
+  void open() {
+    file_ = socket_folder() / name_;
+    std::error_code ignored;
+    std::filesystem::remove(file_, ignored);  // left by an earlier process with this id
+    try {
+      acceptor_.open();
+      ::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC);
+      acceptor_.bind(stream_protocol::endpoint(file_.string()));
+      acceptor_.listen();
+    } catch (const std::exception& error) {
+      throw EnvironmentError(fmt::format("cannot listen at {}: {}", file_.string(), error.what()));
+    }
+    accept();
+  }
+
+  /// When a user's last session ends, XDG_RUNTIME_DIR is removed with all in it, and the job may go on.
+  void open_again() {
+    Error ignored;
+    acceptor_.close(ignored);
+    try {
+      open();
+    } catch (const EnvironmentError&) {
+      acceptor_.close(ignored);  // the next look tries again
+    }
+  }
 
   void accept() {
     acceptor_.async_accept([this](Error error, stream_protocol::socket peer) {
@@ -156,6 +173,7 @@ class JobSocket::Impl {
                            });
   }
 
+  std::string name_;
   std::filesystem::path file_;
   Answer answer_;
   asio::io_context io_;
@@ -163,8 +181,7 @@ class JobSocket::Impl {
   std::list<std::shared_ptr<Client>> clients_;
 };
 
-JobSocket::JobSocket(pid_t job, Answer answer)
-    : impl_(std::make_unique<Impl>(socket_folder() / fmt::format("{}{}", job, suffix), std::move(answer))) {}
+JobSocket::JobSocket(pid_t job, Answer answer) : impl_(std::make_unique<Impl>(job, std::move(answer))) {}
 JobSocket::~JobSocket() = default;
 void JobSocket::poll() { impl_->poll(); }
 

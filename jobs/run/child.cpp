@@ -134,11 +134,11 @@ bool has_terminal() {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& line, const Environment& additions, const sigset_t& blocked,
-                         pid_t parent, const ErrorStream& errors) {
+                         pid_t parent, bool has_own_group, const ErrorStream& errors) {
   errors.become_standard_error();
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
-  if (!has_terminal() || outlives_its_terminal()) setpgid(0, 0);
+  if (has_own_group) setpgid(0, 0);
   // On SIGTERM mpirun ends its whole job; after SIGKILL the processes would continue without it. The guard kills it if
   // necessary.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -169,11 +169,14 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
                    const std::function<bool(int signal)>& heed) {
   const sigset_t waited_for = block_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const bool has_own_group = !has_terminal() || outlives_its_terminal();
+  sigset_t from_before;  // signals that the child does not get by itself, because it does not exist yet
+  sigpending(&from_before);
   ErrorStream errors;
   const pid_t self = getpid();
   const pid_t child = fork();
   if (child < 0) throw EnvironmentError(fmt::format("cannot start {}: {}", line.front(), std::strerror(errno)));
-  if (child == 0) become(line, additions, waited_for, self, errors);
+  if (child == 0) become(line, additions, waited_for, self, has_own_group, errors);
   const pid_t guarding = guard(child, patience);
   errors.start_reading();
 
@@ -208,10 +211,11 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       } else {
         end.passed_on.insert(signal);
       }
-      // The kernel sends signals of the terminal to the whole foreground group, mpirun included. mpirun treats a second
-      // Ctrl-C as a demand to abort.
-      const bool already_there = info.si_code == SI_KERNEL;
-      if (!already_there) kill(child, for_mpirun(signal));
+      // The kernel sends signals of the terminal to the whole foreground group, with mpirun if it is in it. mpirun
+      // treats a second Ctrl-C as a demand to abort.
+      const bool is_from_before = sigismember(&from_before, signal) == 1;
+      sigdelset(&from_before, signal);
+      if (info.si_code != SI_KERNEL || has_own_group || is_from_before) kill(child, for_mpirun(signal));
     } else {
       const Look seen = look({child, guarding});
       if (!seen.wanted && !end.gave_up && !end.asked_to_end) {

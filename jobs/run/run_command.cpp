@@ -36,6 +36,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -101,6 +102,14 @@ std::chrono::seconds start_limit_of(const RunArguments& arguments) {
   return usual_start_limit(arguments.launch.processes(), here ? std::optional(cores) : std::nullopt);
 }
 
+/// Returns true if mpirun is told in which folder it finds the program.
+bool names_folder(const std::vector<std::string>& mpirun_options) {
+  constexpr std::array<std::string_view, 6> folders{"--wdir", "-wdir", "--wd", "-wd", "--path", "-path"};
+  return std::ranges::any_of(mpirun_options, [&](std::string_view option) {
+    return std::ranges::find(folders, option.substr(0, option.find('='))) != folders.end();
+  });
+}
+
 void check(const Launch& launch) {
   if (launch.program.empty()) {
     throw UsageError("no program to run: name it after the options, as in mend run -n 4 -- ./program");
@@ -128,9 +137,11 @@ void check(const Launch& launch) {
   }
   // Other nodes may have other files.
   if (!all_here(launch)) return;  // and other limits
-  const auto file = find_program(program);
-  if (!file) throw UsageError(fmt::format("'{}' is not a program that can be run", program));
-  if (const std::string obstacle = obstacle_to_running(*file, program); !obstacle.empty()) throw UsageError(obstacle);
+  if (!names_folder(launch.mpirun_options)) {
+    const auto file = find_program(program);
+    if (!file) throw UsageError(fmt::format("'{}' is not a program that can be run", program));
+    if (const std::string obstacle = obstacle_to_running(*file, program); !obstacle.empty()) throw UsageError(obstacle);
+  }
   if (const std::string objection = objection_to(launch.processes(), process_limits()); !objection.empty())
     throw UsageError(objection);
 }
@@ -343,6 +354,14 @@ Launched launch_once(const RunArguments& arguments, const std::filesystem::path&
   launched.crashes = watch.reports().early_crashes;
   launched.has_disk = requests.disk() != DiskUse::none || !all_here(launch);
   launched.was_asked_to_leave = requests.leaves();
+  if (launched.lost_at_start && launched.was_asked_to_leave) {
+    launched.lost_at_start = false;
+    launched.verdict = {
+        static_cast<int>(ExitCode::left_in_time),
+        fmt::format("{}; nothing has been computed yet, and the job is not launched anew, because it was "
+                    "asked to leave",
+                    launched.loss())};
+  }
   launched.reason = launched.verdict.sentence.empty() ? watch.reports().reason : launched.verdict.sentence;
   return launched;
 }

@@ -197,7 +197,7 @@ Verdict judge(const ChildEnd& mpirun, const Reports& reports, int processes, con
                         "program, which does not handle it",
                         signal_name(*signal))};
   }
-  if (mpirun.gave_up && !agreed_end) return judge_start(mpirun, reports, processes, view);
+  if (mpirun.gave_up && !agreed_end && !was_ended_by_user) return judge_start(mpirun, reports, processes, view);
   if (mpirun.asked_to_end && (!agreed_end || mpirun.ended_by || mpirun.exit_code != 0)) {
     return {signal_base + *mpirun.asked_to_end,
             fmt::format("the job was ended by {}", signal_name(*mpirun.asked_to_end))};

@@ -48,6 +48,8 @@ plan_openmpi() {
   else
     configure_options+=(--disable-mpi-fortran)
   fi
+  # mend has no use for the library of MPI's standard ABI, which 6.0 has.
+  [[ $openmpi_version == "$tested_version" ]] || configure_options+=(--disable-standard-abi)
   # Named after mend's corrections and the configuration: if they differ, it is another Open MPI.
   local patches=("$openmpi_patches"/*.patch)
   [[ $openmpi_version == "$tested_version" ]] || patches+=("$openmpi_patches"/later/*.patch)
@@ -149,7 +151,7 @@ find_openmpi() {
     return
   fi
   if [[ -n ${MPI_HOME-} ]]; then
-    if suitable "$MPI_HOME"; then mpi_home=$MPI_HOME; return; fi
+    if suitable "$MPI_HOME"; then mpi_home=$(cd "$MPI_HOME" && pwd); return; fi
     say "MPI_HOME is $MPI_HOME, which $unsuitable; looking further"
   fi
   IFS=: read -r -a candidates <<<"${CMAKE_PREFIX_PATH-}"
@@ -158,7 +160,7 @@ find_openmpi() {
   candidates+=("$openmpi_prefix")
   for candidate in "${candidates[@]}"; do
     if [[ -n $candidate ]] && suitable "$candidate"; then
-      mpi_home=$candidate
+      mpi_home=$(cd "$candidate" && pwd)
       return
     fi
   done

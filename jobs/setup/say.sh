@@ -4,7 +4,7 @@ say() { printf 'set-up: %s\n' "$*"; }
 
 begin_log() {
   : >"$log"
-  trap 'stop_progress; exit 130' INT TERM
+  trap 'stop_progress; exit 130' HUP INT TERM
 }
 
 # give_up SENTENCE: ends the set-up, shows the end of the log, and names the log file.

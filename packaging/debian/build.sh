@@ -2,6 +2,7 @@
 # Builds the Debian packages mend and libmend-dev: see packaging/debian/build.sh --help.
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 checkout=$(dirname "$(dirname "$here")")
 

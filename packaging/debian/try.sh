@@ -5,6 +5,7 @@
 # packaging/debian/try.sh [FOLDER]
 
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 checkout=$(dirname "$(dirname "$here")")
 

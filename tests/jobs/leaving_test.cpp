@@ -5,7 +5,12 @@
 
 #include <gmock/gmock.h>
 
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -208,6 +213,40 @@ TEST_F(Leaving, a_job_that_nohup_has_started_outlives_its_terminal) {
   ::kill(job.pid(), SIGHUP);
   ::kill(job.pid(), SIGTERM);
   EXPECT_EQ(job.wait(), 4) << job.errors();
+}
+
+/// Reads what a terminal shows, until it shows `text` or nothing uses it any more.
+std::string read_terminal(int terminal, const std::string& text) {
+  std::string shown;
+  std::array<char, 4096> buffer;
+  for (ssize_t count = 0; shown.find(text) == std::string::npos;
+       shown.append(buffer.data(), static_cast<std::size_t>(count))) {
+    count = ::read(terminal, buffer.data(), buffer.size());
+    if (count <= 0) break;
+  }
+  return shown;
+}
+
+// mpirun is then not in the terminal's foreground group.
+TEST(LeavingATerminal, ctrl_c_ends_a_job_at_once_that_nohup_has_started) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  int terminal = -1;
+  const pid_t job = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (job == 0) {
+    ::execl(MEND_COMMAND, MEND_COMMAND, "run", "-n", "1", "--", "sh", "-c", "echo begun; sleep 60", nullptr);
+    ::_exit(127);
+  }
+  std::signal(SIGHUP, before);
+  ASSERT_GT(job, 0);
+  EXPECT_THAT(read_terminal(terminal, "begun\r\n"), HasSubstr("begun"));
+  const auto interrupted = std::chrono::steady_clock::now();
+  ASSERT_EQ(::write(terminal, "\x03", 1), 1);
+  EXPECT_THAT(read_terminal(terminal, "no such text"), HasSubstr("the job was ended by SIGINT"));
+  EXPECT_LT(std::chrono::steady_clock::now() - interrupted, std::chrono::seconds(9));  // mpirun is killed after 10
+  int status = 0;
+  ASSERT_EQ(::waitpid(job, &status, 0), job);
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGINT);
+  ::close(terminal);
 }
 
 TEST_F(Leaving, kill_and_no_disk_end_the_job_at_the_first_sigterm) {

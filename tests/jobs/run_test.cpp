@@ -139,6 +139,16 @@ TEST(MendCommand, whose_output_cannot_be_written_has_failed) {
   }
 }
 
+TEST(MendRun, mpirun_looks_for_a_program_in_the_folder_that_it_is_told) {
+  const auto dry_run = [](const std::string& options) {
+    MendProcess process({"run", "--dry-run", "-n", "1", "--mpi", options, "--", "./sh"});
+    return process.wait();
+  };
+  EXPECT_EQ(dry_run("--bind-to none"), 2);
+  EXPECT_EQ(dry_run("--wdir /bin"), 0);
+  EXPECT_EQ(dry_run("--wdir=/bin"), 0);
+}
+
 TEST(MendRun, a_program_that_the_system_cannot_run_is_refused_before_the_launch) {
   const support::ScratchFolder scratch;
   const auto written = [&](const char* name, const char* text) {

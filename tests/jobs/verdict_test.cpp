@@ -250,6 +250,15 @@ TEST(Verdict, a_job_that_never_started_to_run_failed) {
   EXPECT_THAT(verdict.sentence, HasSubstr("MPI_Init"));
 }
 
+TEST(Verdict, a_job_that_is_interrupted_while_its_start_is_given_up_is_not_launched_anew) {
+  auto end = exited(1);
+  end.gave_up = true;
+  end.asked_to_end = SIGINT;
+  const auto verdict = judge(end, {.started = 3, .finished = {}}, launched);
+  EXPECT_EQ(verdict.exit_code, 128 + SIGINT);
+  EXPECT_FALSE(verdict.did_not_start);
+}
+
 TEST(Verdict, a_job_that_starts_slowly_is_told_from_one_that_has_lost_a_process) {
   auto end = exited(0);
   end.gave_up = true;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing for building and checking Debian packages, and tries them.
 set -euo pipefail
+unset CDPATH  # with it, cd may print
 if [[ ${MEND_TEST_LONG-} != 1 ]]; then echo "skipped: it is one of the long tests (MEND_TEST_LONG=1)"; exit 77; fi
 
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

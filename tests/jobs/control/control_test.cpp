@@ -231,6 +231,16 @@ TEST_F(Control, stop_ends_the_job_at_its_next_commit) {
   EXPECT_THAT(Ended({"stop", "2147483"}).errors, HasSubstr("there is no job 2147483 of yours on this machine"));
 }
 
+TEST_F(Control, a_job_is_found_again_when_the_folder_of_sockets_has_vanished) {  // as when its user logs out
+  MendProcess job = start("asks", {disk()});
+  job.wait_for_output("rank 1: goes");
+  std::filesystem::remove_all(scratch_.path() / "mend");
+  const std::filesystem::path socket = scratch_.path() / "mend" / (name_of(job) + ".sock");
+  for (int i = 0; i < 200 && !std::filesystem::exists(socket); ++i) ::usleep(100'000);
+  EXPECT_EQ(Ended({"stop", name_of(job)}).code, 0);
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+}
+
 TEST_F(Control, watch_ends_with_the_job) {
   MendProcess job = start("asks", {disk()});
   job.wait_for_output("rank 1: goes");
