@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <clocale>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -26,6 +27,23 @@ namespace mend {
 namespace {
 
 constexpr const char* group = "Resilience (mend)";
+
+/// Numbers of options have a decimal point, whatever locale the program has set.
+class InPlainLocale {
+ public:
+  InPlainLocale()
+      : plain_(::newlocale(LC_NUMERIC_MASK, "C", ::duplocale(LC_GLOBAL_LOCALE))), before_(::uselocale(plain_)) {}
+  ~InPlainLocale() {
+    ::uselocale(before_);
+    ::freelocale(plain_);
+  }
+  InPlainLocale(const InPlainLocale&) = delete;
+  InPlainLocale& operator=(const InPlainLocale&) = delete;
+
+ private:
+  locale_t plain_;
+  locale_t before_;
+};
 
 std::string check_positive(const std::string& text) {
   double value = 0;
@@ -473,6 +491,7 @@ void refuse_wrong_variables(CLI::App& app) {
 }
 
 void check_option_variables() {
+  const InPlainLocale plain;
   Options unused;
   CLI::App app("mend");
   app.set_help_flag();
@@ -511,6 +530,7 @@ bool is_for_mend(std::string_view argument) {
 }  // namespace
 
 Options take_options(int& argc, char** argv, const Options& unless_chosen) {
+  const InPlainLocale plain;
   Options options = unless_chosen;
   CLI::App parser("mend");
   parser.set_help_flag();

@@ -130,6 +130,7 @@ Json result_document(const RunFacts& facts, const CommonOptions& options, const 
   document["phase_seconds"]["commit"] = facts.store.commit_time.count();
   document["phase_seconds"]["restore"] = facts.store.restore_time.count();
   document["commits"] = facts.version.value;
+  document["timed_commits"] = facts.store.commits;  // those of phase_seconds: of this process
   document["snapshot_bytes"] = facts.store.snapshot_bytes;
   return document;
 }

@@ -94,6 +94,14 @@ int protecting(const char* name, Work work) {
   return status;
 }
 
+/// The same for other calls after which the member's data is as the program wants it.
+template <class Work>
+int settling(const char* name, Work work) {
+  const int status = guarded(work);
+  if (status == MEND_SUCCESS) unprotected.erase(name);
+  return status;
+}
+
 /// Throws the error of a member that could not be protected and is about to be committed or restored.
 void require_protected() {
   if (unprotected.empty()) return;
@@ -370,12 +378,12 @@ int mend_protect_replicated(mend_session* session, const char* name, void* data,
 }
 
 int mend_replace(mend_session* session, const char* name, void* data, size_t bytes) {
-  return guarded([&] { session_of(session).store().replace(text_of(name, "name"), bytes_at(data, bytes)); });
+  return settling(name, [&] { session_of(session).store().replace(text_of(name, "name"), bytes_at(data, bytes)); });
 }
 
 int mend_replace_part(mend_session* session, const char* name, void* data, const char* element, int axes,
                       const size_t* whole, const size_t* offset, const size_t* extents) {
-  return guarded([&] {
+  return settling(name, [&] {
     session_of(session).store().replace(text_of(name, "name"),
                                         array_at(data, part_at(element, axes, whole, offset, extents)));
   });
@@ -466,6 +474,7 @@ int mend_restore_others(mend_session* session, unsigned long* version) {
 }
 
 int mend_commit_due(mend_session* session, int* due) {
+  if (due != nullptr) *due = 0;
   return guarded([&] { *given(due, "due of mend_commit_due") = session_of(session).commit_due() ? 1 : 0; });
 }
 
@@ -501,6 +510,7 @@ int mend_on_repair(mend_session* session, int (*callback)(mend_session*, void*),
 }
 
 int mend_transaction(mend_session* session, mend_work work, void* data, int* committed) {
+  if (committed != nullptr) *committed = 0;
   return guarded([&] {
     require_heeded();
     Session& in = session_of(session);
@@ -522,7 +532,7 @@ int mend_transaction(mend_session* session, mend_work work, void* data, int* com
 unsigned long mend_version(const mend_session* session) { return session_of(session).store().version().value; }
 
 int mend_unprotect(mend_session* session, const char* name) {
-  return guarded([&] { session_of(session).store().unprotect(text_of(name, "name")); });
+  return settling(name, [&] { session_of(session).store().unprotect(text_of(name, "name")); });
 }
 
 int mend_finish_disk(mend_session* session) {

@@ -679,7 +679,6 @@ contains
     logical, intent(out) :: due
     integer(c_int) :: flag
 
-    flag = 0
     status = c_commit_due(session, flag)
     due = flag /= 0
   end function
@@ -715,7 +714,6 @@ contains
     type(c_ptr), intent(in), optional :: data
     integer(c_int) :: flag
 
-    flag = 0
     status = c_transaction(session, c_funloc(mend_transaction_work), data_or_null(data), flag)
     committed = flag /= 0
   end function

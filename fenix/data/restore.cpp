@@ -121,7 +121,8 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
   if (!source) throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, fmt::format("there is no rank {}", source_rank));
   require_time_stamp(time_stamp);
   Definition as_theirs = member_of(group, member_id);
-  as_theirs.count = FENIX_RESIZEABLE;  // its number of elements may differ from the number here
+  // Its number of elements may differ from the number here, which counts for the member's own buffer alone.
+  if (target != nullptr && target != as_theirs.buffer) as_theirs.count = FENIX_RESIZEABLE;
   const Found found = theirs ? Found{&*theirs, theirs->known} : Found{};
   return hand_out(as_theirs, found, target, max_count, found_data);
 }

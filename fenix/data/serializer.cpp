@@ -1,5 +1,6 @@
 #include "fenix/data/serializer.hpp"
 
+#include "fenix/data/call.hpp"
 #include "fenix/fenix.h"
 #include "fenix/process/guarded.hpp"
 
@@ -27,6 +28,8 @@ Bytes run(const Definition& definition, const Piece& piece, Bytes bytes) {
   const auto call = [&](const auto& function, auto&& file) {
     try {
       function(file, piece.direction, piece.buffer, static_cast<int>(piece.first), piece.count);
+    } catch (const Refused&) {  // of a serializer of mend's own, as that of a message log
+      throw;
     } catch (...) {
       throw ThrownByProgram{std::current_exception()};
     }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -52,12 +53,24 @@ Json document_of(const RollbackReport& rollback) {
   return document;
 }
 
+template <class Plain>
+Json as_json(const Plain& plain) {
+  return plain;
+}
+
+/// JSON has no numbers that are not finite.
+Json as_json(double number) {
+  if (std::isfinite(number)) return number;
+  if (std::isnan(number)) return "nan";
+  return number > 0 ? "inf" : "-inf";
+}
+
 Json document_of(const JobFacts& facts, const Answer& answer, int ranks, std::optional<std::uint64_t> hash) {
   Json document{{"app", program_invocation_short_name}, {"ranks", ranks}, {"spares", facts.spares}};
   if (hash) document["hash"] = fmt::format("{:016x}", *hash);
   document["reported"] = Json::object();
   for (const auto& [name, value] : answer.fields())
-    std::visit([&, &key = name](const auto& plain) { document["reported"][key] = plain; }, value);
+    std::visit([&, &key = name](const auto& plain) { document["reported"][key] = as_json(plain); }, value);
   document["recoveries"] = Json::array();
   for (const RecoveryReport& recovery : facts.recoveries) {
     document["recoveries"].push_back(document_of(recovery));
@@ -68,6 +81,7 @@ Json document_of(const JobFacts& facts, const Answer& answer, int ranks, std::op
                                {"restore", facts.store.restore_time.count()},
                                {"total", facts.total.count()}};
   document["commits"] = facts.version.value;
+  document["timed_commits"] = facts.store.commits;  // those of phase_seconds: of this process
   document["snapshot_bytes"] = facts.store.snapshot_bytes;
   return document;
 }

@@ -83,7 +83,7 @@ Job job_of(const PlanArguments& arguments) {
   if (!arguments.measured.empty()) {
     const auto result = read_result(arguments.measured);
     try {
-      const double commits = result.value("commits", 0.0);
+      const double commits = result.value("timed_commits", result.value("commits", 0.0));
       if (commits < 1 || !result.contains("phase_seconds") || !result.contains("snapshot_bytes"))
         throw UsageError(fmt::format("{} contains no commit: give --state-per-rank and --commit-cost instead",
                                      arguments.measured.string()));
@@ -189,9 +189,9 @@ std::string command_line(const Plan& plan, const PlanArguments& arguments) {
   const std::string spare_nodes =
       chosen.scenario.spare_nodes > 0 ? fmt::format(" --spare-nodes {}", chosen.scenario.spare_nodes) : "";
   std::string line =
-      fmt::format("mend run -n {}{} -- ./program --mend-redundancy {} --mend-commit-every auto --mend-mtbf {:.0f}",
+      fmt::format("mend run -n {}{} -- ./program --mend-redundancy {} --mend-commit-every auto --mend-mtbf {:.4g}",
                   arguments.nodes * arguments.ranks_per_node, spare_nodes, to_string(chosen.redundancy),
-                  chosen.forecast.mtbf.count());
+                  chosen.forecast.mtbf.count() / 3600);  // in hours
   if (plan.disk) line += fmt::format(" --mend-disk DIR,every={}", arguments.disk_every);
   return line;
 }

@@ -228,7 +228,8 @@ std::vector<std::string> differences(const json& result, const json& reference) 
   for (const char* key : {"app", "problem", "ranks", "steps", "field_hash", "norms", "hash", "reported"}) {
     const json ours = result.value(key, json());
     const json theirs = reference.value(key, json());
-    if (ours != theirs) found.push_back(fmt::format("{}: {} instead of {}", key, ours.dump(), theirs.dump()));
+    if (ours != theirs || ours.dump() != theirs.dump())
+      found.push_back(fmt::format("{}: {} instead of {}", key, ours.dump(), theirs.dump()));
   }
   return found;
 }

@@ -40,6 +40,7 @@ apps::RunFacts some_facts() {
   facts.recoveries = {recovery};
   facts.version = {7};
   facts.store.snapshot_bytes = 4096;
+  facts.store.commits = 5;
   facts.store.commit_time = mend::Seconds(0.125);
   return facts;
 }
@@ -74,6 +75,7 @@ TEST(Report, the_result_tells_what_was_computed_and_what_happened) {
   EXPECT_EQ(result["phase_seconds"]["compute"], 1.5);
   EXPECT_EQ(result["phase_seconds"]["commit"], 0.125);
   EXPECT_EQ(result["commits"], 7);
+  EXPECT_EQ(result["timed_commits"], 5) << "those of a process that was not there from the start";
   EXPECT_EQ(result["snapshot_bytes"], 4096);
 
   const Json& recovery = result["recoveries"].at(0);

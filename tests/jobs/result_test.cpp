@@ -90,6 +90,10 @@ TEST(Result, of_any_program_differs_in_what_it_has_reported_to_the_last_bit) {
   EXPECT_THAT(differences(other, of_any_program()), IsEmpty());
   other["reported"]["norm"] = std::nextafter(0.1, 1.0);
   EXPECT_THAT(differences(other, of_any_program()), ElementsAre(HasSubstr("reported")));
+  other["reported"]["norm"] = -0.0;
+  json positive = of_any_program();
+  positive["reported"]["norm"] = 0.0;
+  EXPECT_THAT(differences(other, positive), ElementsAre(HasSubstr("reported")));
   other = of_any_program();
   other.erase("hash");
   EXPECT_THAT(differences(other, of_any_program()), ElementsAre(HasSubstr("hash")));

@@ -46,7 +46,8 @@ TEST(AResult, tells_of_recoveries_and_of_the_same_answer_with_a_death_and_withou
   EXPECT_EQ(document.at("ranks"), 3);
   EXPECT_EQ(document.at("spares"), 1);
   EXPECT_THAT(document.at("hash").get<std::string>(), SizeIs(16));
-  EXPECT_EQ(document.at("reported"), (nlohmann::json{{"norm", 0.1}, {"scheme", "counting"}, {"steps", 10}}));
+  EXPECT_EQ(document.at("reported"),
+            (nlohmann::json{{"norm", 0.1}, {"ratio", "-inf"}, {"scheme", "counting"}, {"steps", 10}}));
   ASSERT_THAT(document.at("recoveries"), SizeIs(1));
   EXPECT_EQ(document.at("recoveries").at(0).at("dead"), nlohmann::json{1});
 

@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <ranges>
 #include <stdexcept>
@@ -382,6 +383,7 @@ Scenarios data_scenarios() {
       const std::vector<int> answer(3, session.rank().value);
       session.report("steps", 10);
       session.report("norm", 0.1);
+      session.report("ratio", -std::numeric_limits<double>::infinity());
       session.report("scheme", "counting");
       session.report_hash(answer);
     };

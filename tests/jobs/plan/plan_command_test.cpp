@@ -38,13 +38,14 @@ TEST(MendPlan, tells_scripts_the_same) {
   EXPECT_LE(json["plan"]["chance_out_of_spares"].get<double>(), 0.01);
   EXPECT_LE(json["plan"]["chance_data_loss"].get<double>(), 0.01);
   EXPECT_EQ(json["plan"]["spares"], json["plan"]["spare_nodes"].get<int>() * 4);
-  EXPECT_THAT(json["plan"]["command"].get<std::string>(), HasSubstr("--mend-mtbf 157680"));
+  EXPECT_THAT(json["plan"]["command"].get<std::string>(), HasSubstr("--mend-mtbf 43.8"));
 }
 
 TEST(MendPlan, takes_state_and_commit_cost_from_a_result) {
   const support::ScratchFolder scratch;
   const std::string file = scratch.path() / "result.json";
-  std::ofstream(file) << R"({"ranks": 4, "recoveries": [], "commits": 20, "snapshot_bytes": 1048576,
+  std::ofstream(file)
+      << R"({"ranks": 4, "recoveries": [], "commits": 30, "timed_commits": 20, "snapshot_bytes": 1048576,
                              "phase_seconds": {"commit": 5.0, "restore": 0, "total": 100}})";
   MendProcess plan(plan_of({"--measured", file, "--redundancy", "partner", "--json"}));
   EXPECT_EQ(plan.wait(), 0) << plan.errors();
