@@ -65,7 +65,8 @@ Engine::Engine(const Options& options, FailureDetector& detector, Newcomer* newc
       local_options_{options.rollback_is_strict, options.log_limit, options.checks_determinism ? options.spares : 0},
       cluster_rollback_(options.clusters) {
   newcomer_host_.prefer(core_.places());
-  options.redundancy.require_ranks(core_.ranks());  // spares must refuse it too
+  // Spares must refuse it too; but not a newcomer of a job that has shrunk since.
+  if (newcomer == nullptr) options.redundancy.require_ranks(core_.ranks());
   if (rollback_ == Rollback::local && !options.commit_every.steps) {
     throw UsageError(
         "--mend-rollback local needs a fixed number of steps between commits, because auto depends on measured times: "

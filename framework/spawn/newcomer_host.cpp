@@ -215,17 +215,22 @@ void NewcomerHost::hear(std::span<const std::byte> said, std::unique_ptr<Connect
 
 /// Takes over the runtime's answers about the started processes. Returns false if the runtime cannot start a process.
 bool NewcomerHost::take_start_results() {
-  for (auto& [process, expected] : waiting_) {
-    const auto result = start_results_->take(process);
-    if (!result) continue;
-    if (!result->obstacle.empty()) {
+  bool all_start = true;
+  for (auto expected = waiting_.begin(); expected != waiting_.end();) {
+    const auto result = start_results_->take(expected->first);
+    if (result && !result->obstacle.empty()) {
       log::warn(fmt::format("the runtime cannot start a process to take over a rank: {}", result->obstacle));
-      return false;
+      all_start = false;
+      expected = waiting_.erase(expected);
+      continue;
     }
-    const auto pid = pid_of(*result);
-    expected.runs_as(pid ? detector::LocalIdentity::of(*pid) : std::nullopt);
+    if (result) {
+      const auto pid = pid_of(*result);
+      expected->second.runs_as(pid ? detector::LocalIdentity::of(*pid) : std::nullopt);
+    }
+    ++expected;
   }
-  return true;
+  return all_start;
 }
 
 /// Returns the next newcomer that has connected; null if none comes.
@@ -234,13 +239,14 @@ std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_call(const EpochState& 
   while (failures_ < most_failures) {
     if (waiting_.empty()) start(epoch_state);
     accept_callers();
-    if (!take_start_results()) return nullptr;
+    const bool all_start = take_start_results();
     const auto here =
         std::ranges::find_if(waiting_, [](const auto& entry) { return entry.second.connection != nullptr; });
     if (here != waiting_.end()) {
       auto entry = waiting_.extract(here);
       return std::make_unique<Guest>(entry.key(), std::move(entry.mapped()));
     }
+    if (!all_start && waiting_.empty()) return nullptr;  // no other is coming
 
     const bool late = Clock::now() > until;
     const auto ended = std::erase_if(
