@@ -83,22 +83,21 @@ int guarded(unsigned long* version, Work work) {
   });
 }
 
-/// Protects the member `name`. If that fails and the program ignores the status, it must not lose its data: unless it
-/// calls mend_error_text, require_heeded() throws the error later.
-template <class Work>
-int protecting(const char* name, Work work) {
-  const int status = guarded(work);
-  const std::string known = name == nullptr ? "" : name;
-  if (status == MEND_ERROR) unprotected[known] = last_error;
-  if (status == MEND_SUCCESS) unprotected.erase(known);
-  return status;
-}
-
-/// The same for other calls after which the member's data is as the program wants it.
+/// Runs `work`, after which the data of the member `name` is as the program wants it: an earlier failure to protect it
+/// no longer counts.
 template <class Work>
 int settling(const char* name, Work work) {
   const int status = guarded(work);
   if (status == MEND_SUCCESS) unprotected.erase(name);
+  return status;
+}
+
+/// Protects the member `name`. If that fails and the program ignores the status, it must not lose its data: unless it
+/// calls mend_error_text, require_heeded() throws the error later.
+template <class Work>
+int protecting(const char* name, Work work) {
+  const int status = settling(name, work);
+  if (status == MEND_ERROR) unprotected[name == nullptr ? "" : name] = last_error;
   return status;
 }
 

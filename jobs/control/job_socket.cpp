@@ -148,8 +148,7 @@ class JobSocket::Impl {
     acceptor_.close(ignored);
     try {
       open();
-    } catch (const EnvironmentError&) {
-      acceptor_.close(ignored);  // the next look tries again
+    } catch (const EnvironmentError&) {  // the next look tries again
     }
   }
 

@@ -83,7 +83,7 @@ Job job_of(const PlanArguments& arguments) {
   if (!arguments.measured.empty()) {
     const auto result = read_result(arguments.measured);
     try {
-      const double commits = result.value("timed_commits", result.value("commits", 0.0));
+      const double commits = timed_commits(result);
       if (commits < 1 || !result.contains("phase_seconds") || !result.contains("snapshot_bytes"))
         throw UsageError(fmt::format("{} contains no commit: give --state-per-rank and --commit-cost instead",
                                      arguments.measured.string()));

@@ -105,7 +105,7 @@ CommitEconomy economy_of(const JobRecords& job) {
   if (job.timeline) return job.timeline->economy();
   const json seconds = job.result.value("phase_seconds", json::object());
   CommitEconomy economy{.run_time = Seconds(seconds.value("total", 0.0)),
-                        .commits = job.result.value("timed_commits", job.result.value("commits", std::uint64_t{0})),
+                        .commits = static_cast<std::uint64_t>(timed_commits(job.result)),
                         .commit_time = Seconds(seconds.value("commit", 0.0)),
                         .failures = job.result.at("recoveries").size(),
                         .mtbf = {}};

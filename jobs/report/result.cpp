@@ -216,6 +216,8 @@ std::string timeline(const json& result) {
   }
 }
 
+double timed_commits(const json& result) { return result.value("timed_commits", result.value("commits", 0.0)); }
+
 bool has_answer(const json& result) {
   return std::ranges::any_of(std::array{"field_hash", "norms", "hash", "reported"}, [&](const char* key) {
     const auto found = result.find(key);

@@ -35,6 +35,10 @@ int number_of_launch(const nlohmann::json& result);
 void for_each_launch(const nlohmann::json& result,
                      const std::function<void(const nlohmann::json& launch, int number)>& visit);
 
+/// Returns the number of commits whose time is the phase "commit": those of the process that has written the result.
+/// Results of before that number was written have all commits instead.
+double timed_commits(const nlohmann::json& result);
+
 /// "ended with exit code 3: REASON"; empty for a job, or a launch of it, that has finished.
 std::string end_of_job(const nlohmann::json& result);
 

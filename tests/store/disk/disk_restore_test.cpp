@@ -520,6 +520,17 @@ TEST_F(DiskStores, take_the_version_before_when_anything_of_the_last_is_damaged)
   }
 }
 
+/// Returns why nothing can be restored.
+std::string loss_at_restore(Epochs& epochs) {
+  try {
+    epochs.store().restore();
+  } catch (const DataLoss& loss) {
+    return loss.what();
+  }
+  ADD_FAILURE() << "something was restored";
+  return {};
+}
+
 TEST_F(DiskStores, refuse_to_begin_anew_over_versions_that_are_all_damaged) {
   Table table(rank_, size_);
   {
@@ -532,12 +543,7 @@ TEST_F(DiskStores, refuse_to_begin_anew_over_versions_that_are_all_damaged) {
   });
   Epochs epochs = job();
   table.protect_in(epochs.store());
-  try {
-    epochs.store().restore();
-    ADD_FAILURE() << "restored what is damaged";
-  } catch (const DataLoss& loss) {
-    EXPECT_THAT(loss.what(), HasSubstr("no version of the data in " + folder_.string() + " can be used"));
-  }
+  EXPECT_THAT(loss_at_restore(epochs), HasSubstr("no version of the data in " + folder_.string() + " can be used"));
 }
 
 TEST_F(DiskStores, refuse_to_begin_anew_when_the_folder_cannot_be_read) {
@@ -552,12 +558,8 @@ TEST_F(DiskStores, refuse_to_begin_anew_when_the_folder_cannot_be_read) {
   });
   Epochs epochs = job();
   table.protect_in(epochs.store());
-  try {
-    epochs.store().restore();
-    ADD_FAILURE() << "restored from what is no folder";
-  } catch (const DataLoss& loss) {
-    EXPECT_THAT(loss.what(), HasSubstr("the folder " + folder_.string() + " for checkpoints on disk cannot be read: "));
-  }
+  EXPECT_THAT(loss_at_restore(epochs),
+              HasSubstr("the folder " + folder_.string() + " for checkpoints on disk cannot be read: "));
   at_rest([&] {
     std::filesystem::remove(folder_);
     std::filesystem::rename(folder_.string() + ".moved", folder_);

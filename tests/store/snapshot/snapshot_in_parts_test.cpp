@@ -30,6 +30,14 @@ PlainBytes sound_data(const mend::Bytes& block, Version version) {
   return {members.front().data.begin(), members.front().data.end()};
 }
 
+/// Begins a snapshot over one that has the data already.
+SnapshotInParts begun_over(mend::Bytes& block, const PlainBytes& data) {
+  SnapshotInParts older = in_parts(block, data.size());
+  older.write(0, data);
+  older.finish(Rank{2}, Version{1});
+  return in_parts(block, data.size(), true);
+}
+
 TEST(ASnapshotInParts, has_what_was_written) {
   const PlainBytes data = random_bytes(5 * page_bytes + 640, 1);
   mend::Bytes block;
@@ -66,11 +74,7 @@ TEST(ASnapshotInParts, over_an_older_one_names_the_pages_that_differ) {
 TEST(ASnapshotInParts, a_page_that_is_written_twice_has_the_second_value) {
   PlainBytes data = random_bytes(2 * page_bytes, 3);
   mend::Bytes block;
-  SnapshotInParts older = in_parts(block, data.size());
-  older.write(0, data);
-  older.finish(Rank{2}, Version{1});
-
-  SnapshotInParts parts = in_parts(block, data.size(), true);
+  SnapshotInParts parts = begun_over(block, data);
   const PlainBytes others = random_bytes(2 * page_bytes, 4);
   parts.write(10, std::span(others).first(100));
   parts.write(0, std::span(data).first(page_bytes));  // as it was: its hash says so, its bytes do not
@@ -125,10 +129,7 @@ TEST(ASnapshotInParts, tells_a_flipped_bit) {
 
 /// Packs the data over a snapshot that has it already, and damages the middle one of three pages.
 SnapshotInParts damaged_after_a_refusal(mend::Bytes& block, const PlainBytes& data) {
-  SnapshotInParts older = in_parts(block, data.size());
-  older.write(0, data);
-  older.finish(Rank{2}, Version{1});
-  SnapshotInParts parts = in_parts(block, data.size(), true);
+  SnapshotInParts parts = begun_over(block, data);
   parts.write(0, data);
   EXPECT_FALSE(parts.finish(Rank{2}, Version{3}).everything);
   EXPECT_FALSE(parts.has_older_pages());
@@ -161,10 +162,7 @@ TEST(ASnapshotInParts, does_not_hide_damage_behind_a_new_hash) {
 TEST(ASnapshotInParts, takes_damage_where_nothing_was_written_for_any_value) {
   const PlainBytes data = random_bytes(2 * page_bytes, 12);
   mend::Bytes block;
-  SnapshotInParts older = in_parts(block, data.size());
-  older.write(0, data);
-  older.finish(Rank{2}, Version{1});
-  SnapshotInParts parts = in_parts(block, data.size(), true);
+  SnapshotInParts parts = begun_over(block, data);
   parts.write(0, std::span(data).first(page_bytes));
   parts.finish(Rank{2}, Version{3});
   block.back() ^= std::byte{1};
