@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -134,6 +135,7 @@ void Service::meet(ProcessId process, const Peer& peer) {
 void Service::enter(Membership membership) {
   network_.post([this, membership = std::move(membership)] {
     if (ended_) return;
+    for (const ProcessId gone : membership.left_out.members()) network_.drop(gone);  // what was sent to it since
     std::erase_if(neighbours_, [&](const auto& one) {
       return membership.left_out.contains(one.first) && !unexplained_.contains(one.first) &&
              one.second.process.is_gone();
@@ -274,6 +276,8 @@ void Service::perform() {
   for (const auto& [to, message] : actions.sends) {
     const bool heartbeat = message.kind == Message::Kind::heartbeat;
     if (ended_ && !heartbeat && message.kind != Message::Kind::answer) continue;
+    // A broadcast may lead to a process that was found dead since; a link to it would try to connect for ever.
+    if (message.kind == Message::Kind::deaths && detector_.known_dead().contains(to)) continue;
     heartbeat ? count_heartbeat() : trace::message_to(to, trace::Of::detector);
     for (const Message& part : split(message)) {
       outgoing_.clear();
@@ -363,7 +367,10 @@ void Service::look_at_lifeline() {
 void Service::leave(const char* why) {
   char line[128];
   const int length = std::snprintf(line, sizeof line, "mend[%u]: %s: this process ends\n", self_.value, why);
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  pollfd errors{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (::poll(&errors, 1, 0) == 1) {  // a full pipe must not keep this process
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  }
   ::kill(::getpid(), SIGKILL);
   for (;;) ::pause();
 }

@@ -125,6 +125,7 @@ auto unless_refused(Work work, Undo undo) {
 
 bool transaction(Session& session, const std::function<bool()>& work) {
   session.engine_.refuse_if_local("transaction()");
+  const Engine::InTransaction inside(session.engine_);
   StoreEngine& store = session.engine_.store();
   store.finish_commit();
   if (!store.has_version()) store.commit();  // so that there is a version to roll back to

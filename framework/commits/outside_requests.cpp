@@ -53,14 +53,17 @@ board::Leave OutsideRequests::asked_to_leave() const {
   return was_signalled.load(std::memory_order_relaxed) ? board::Leave::signal_to_rank : board::Leave::no;
 }
 
+/// On a machine without `mend run`, no request is counted, also after one that others have told of.
+bool OutsideRequests::asks_for_version() const { return board::requests().writes > writes_done_; }
+
 bool OutsideRequests::any() const {
   if (leaves_ || is_closed_) return false;
-  return asked_to_leave() != board::Leave::no || board::requests().writes != writes_done_;
+  return asked_to_leave() != board::Leave::no || asks_for_version();
 }
 
 bool OutsideRequests::any_is_new() const {
   if (leaves_ || is_closed_) return false;
-  return asked_to_leave() > leave_ || board::requests().writes != writes_done_;
+  return asked_to_leave() > leave_ || asks_for_version();
 }
 
 void OutsideRequests::tell(MPI_Comm comm) {

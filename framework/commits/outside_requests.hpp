@@ -72,6 +72,8 @@ class OutsideRequests {
   const std::string& sentence() const { return sentence_; }
 
  private:
+  bool asks_for_version() const;
+
   board::Leave asked_to_leave() const;
 
   std::filesystem::path disk_;

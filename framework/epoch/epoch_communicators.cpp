@@ -31,8 +31,8 @@ int list_attribute() {
 bool has(const Comms& list, MPI_Comm comm) { return std::ranges::find(list, comm) != list.end(); }
 
 void enlist(MPI_Comm comm, Comms& list) {
+  MPI_Comm_set_attr(comm, list_attribute(), &list);  // it leaves the list that it was on, which may be this one
   list.push_back(comm);
-  MPI_Comm_set_attr(comm, list_attribute(), &list);
 }
 
 void move_all(Comms& from, Comms& to) {
@@ -71,7 +71,7 @@ void EpochCommunicators::end_epoch() {
 
 MPI_Comm EpochCommunicators::derive(const std::function<MPI_Comm(MPI_Comm)>& factory) {
   const MPI_Comm made = factory(epoch_state_.application.get());
-  if (made != MPI_COMM_NULL) {
+  if (made != MPI_COMM_NULL && made != epoch_state_.application.get()) {
     throw_errors_of(made);
     enlist(made, derived_);
     if (interrupted_) revoke(made);  // the failure happened while it was made

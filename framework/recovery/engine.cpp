@@ -494,7 +494,7 @@ void Engine::repair() {
   if (callbacks_.under_way())
     throw UsageError(
         "repair() was called by a callback of on_repair(): let the failure pass, and repair again after that");
-  if (store_.holds()) {
+  if (transactions_under_way_ > 0) {
     abandon(
         ExitCode::usage,
         fmt::format("rank {}: repair() was called inside a transaction: let the failure pass, and repair after that",

@@ -63,6 +63,18 @@ namespace mend {
 
 class Engine {
  public:
+  /// During its lifetime, this process is inside a transaction.
+  class InTransaction {
+   public:
+    explicit InTransaction(Engine& engine) : engine_(engine) { ++engine_.transactions_under_way_; }
+    ~InTransaction() { --engine_.transactions_under_way_; }
+    InTransaction(const InTransaction&) = delete;
+    InTransaction& operator=(const InTransaction&) = delete;
+
+   private:
+    Engine& engine_;
+  };
+
   /// Makes the communicators of the first epoch. Collective over all processes launched. Throws, on all alike,
   /// UsageError if the spares leave no process to work, and Unrecoverable if too many processes have died.
   Engine(const Options& options, FailureDetector& detector);
@@ -240,6 +252,7 @@ class Engine {
   CommitPacing pacing_;
   OutsideRequests requests_;
   bool heeds_sigterm_;
+  int transactions_under_way_ = 0;  // that this process is in, one inside the other
   RepairCallbacks callbacks_;
   Rollback rollback_;
   const LocalRollbackOptions local_options_;

@@ -11,6 +11,7 @@
 #include "base/telemetry/trace.hpp"
 #include "framework/process/own_death.hpp"
 #include "framework/process/misspelt_variables.hpp"
+#include "transport/library_function.hpp"
 
 #include <fmt/format.h>
 #include <mpi-ext.h>
@@ -286,10 +287,12 @@ void Job::report(ExitCode code) {
 
 /// For the program, MPI_Abort is the end of the job. For the library, it is the death of a process, from which the
 /// others would recover. So the launcher ends all processes when it reads of the call.
-extern "C" int MPI_Abort(MPI_Comm comm, int code) {  // NOLINT(readability-identifier-naming): MPI's name
+extern "C" int PMPI_Abort(MPI_Comm comm, int code) {  // NOLINT(readability-identifier-naming): MPI's name
+  static const auto library = mend::of_the_library<decltype(&PMPI_Abort)>("PMPI_Abort");
   mend::end_forked_child("called MPI");
   const bool is_for_others = comm != MPI_COMM_SELF;
   const bool will_be_ended = is_for_others && mend::job_status::aborted(code);
   while (will_be_ended) ::pause();
-  return PMPI_Abort(comm, code);
+  return library(comm, code);
 }
+MEND_SAME_AS_PMPI(MPI_Abort);

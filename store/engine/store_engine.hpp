@@ -170,8 +170,6 @@ class StoreEngine final : public Store {
   /// all ranks.
   void hold();
   void let_go();
-  /// Returns true if any version is held. Local.
-  bool holds() const { return held_.any(); }
   /// Makes the last commit of the innermost hold and ends that hold. Collective.
   Version commit_and_let_go();
   /// Ends the innermost hold and discards its commits. Their versions no longer exist; members keep their values.

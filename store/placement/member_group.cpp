@@ -4,6 +4,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/telemetry/log.hpp"
+#include "store/engine/epoch_ranks.hpp"
 #include "store/placement/announce_changes.hpp"
 #include "store/restore/inventory.hpp"
 #include "store/restore/redistribution.hpp"
@@ -232,7 +233,7 @@ void MemberGroup::check_unchanged(std::span<const Combination> work, bool copied
   if (!checks_all) unchanged = without(unchanged, mine.ranges);
   if (is_sound(own.bytes, unchanged)) return;
   if (in_parts_) {
-    problem = std::make_exception_ptr(EnvironmentError(
+    problem = std::make_exception_ptr(RefusedCommit(
         "memory of this process was damaged since a commit before: store what has changed since then once more"));
     return;
   }

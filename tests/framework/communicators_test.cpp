@@ -19,7 +19,8 @@ TEST_P(Blocked, is_interrupted_when_a_rank_dies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(In, Blocked,
-                         testing::Values("dup", "split", "cart", "dup_of_a_split", "communicator_of_a_library"),
+                         testing::Values("dup", "split", "cart", "dup_of_a_split", "split_that_a_factory_has_made",
+                                         "communicator_of_a_library"),
                          [](const auto& scenario) { return scenario.param; });
 
 TEST(Derived, communicators_are_interrupted_while_they_are_made_in_several_steps) {
@@ -38,6 +39,13 @@ TEST(Derived, communicators_may_leave_ranks_out) {
 /// Each half waits within itself; only one of them has lost a rank.
 TEST(Derived, communicators_without_a_death_are_interrupted_too) {
   const auto end = play("blocked_where_nobody_has_died", 4, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("is here again"))));
+}
+
+/// The communicator that the inter-communicator was made of, MPI_COMM_SELF, is interrupted by nothing.
+TEST(Derived, communicators_between_single_ranks_are_interrupted_too) {
+  const auto end = play("blocked_between_single_ranks", 4, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), AllOf(SizeIs(4), Each(EndsWith("is here again"))));
 }

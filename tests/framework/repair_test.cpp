@@ -141,6 +141,13 @@ TEST(Transaction, in_which_a_rank_repairs_ends_the_job_instead_of_waiting_for_th
              "rank [02]: repair\\(\\) was called inside a transaction: let the failure pass");
 }
 
+TEST(Transaction, that_a_death_has_ended_is_taken_back_by_the_repair_after_it) {
+  const auto end = play("repairs_after_a_transaction", 3, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("value 5")));
+}
+
 TEST(Transaction, that_throws_leaves_no_version_of_itself) {
   const auto end = play("throws_in_a_transaction", 3, 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -422,8 +422,14 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
   peer_comm = mend::resolve(peer_comm);
   static const auto library = of_the_library<decltype(&PMPI_Intercomm_create)>("PMPI_Intercomm_create");
   if (auto* logged = mend::logged_calls_of(peer_comm)) return logged->refuse("MPI_Intercomm_create");
-  return derive("MPI_Intercomm_create", local_comm, newintercomm,
-                [&] { return library(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
+  // A process that is alone on its side is its leader, so the other communicator is valid, and interrupts this one.
+  const MPI_Comm parent = local_comm == MPI_COMM_SELF ? peer_comm : local_comm;
+  const int code = derive("MPI_Intercomm_create", parent, newintercomm, [&] {
+    return library(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+  });
+  if (code == MPI_SUCCESS && parent != local_comm && mend::handles_errors_of(peer_comm))
+    mend::throw_errors_of(*newintercomm);
+  return code;
 }
 MEND_SAME_AS_PMPI(MPI_Intercomm_create);
 

@@ -120,6 +120,21 @@ Scenarios communicator_scenarios() {
       return made;
     });
   });
+  all["blocked_in_a_split_that_a_factory_has_made"] = blocked_in([](mend::Session& session) {
+    session.derive([](MPI_Comm parent) { return parent; });
+    return session.derive([&](MPI_Comm) { return session.split(session.rank().value / 2, 0); });
+  });
+  all["blocked_between_single_ranks"] = [](mend::Session& session) {
+    const int rank = session.rank().value;
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, session.comm(), rank % 2 == 0 ? rank + 1 : rank - 1, 3, &made);
+    MPI_Barrier(session.comm());
+    if (is_first(session, 3)) die();
+    int nothing = 0;
+    if (session.epoch() == mend::Epoch{0} && rank < 2) MPI_Recv(&nothing, 1, MPI_INT, 0, 5, made, MPI_STATUS_IGNORE);
+    MPI_Barrier(session.comm());
+    say(session, "is here again");
+  };
   all["blocked_in_a_communicator_of_a_library"] = blocked_in([](mend::Session& session) {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Comm_dup(session.comm(), &made);

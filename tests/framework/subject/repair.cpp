@@ -364,6 +364,24 @@ Scenarios repair_scenarios() {
     });
     say(session, "is through");
   };
+  all["repairs_after_a_transaction"] = [](mend::Session& session) {
+    long value = 0;
+    session.store().protect("value", value);
+    for (bool is_through = false; !is_through;) {
+      try {
+        session.store().restore();
+        is_through = mend::transaction(session, [&] {
+          value += 5;
+          if (is_first(session, 1)) die();
+          MPI_Barrier(session.comm());
+          return true;
+        });
+      } catch (const mend::ProcessFailure&) {
+        session.repair();
+      }
+    }
+    say(session, fmt::format("value {}", value));
+  };
   all["throws_in_a_transaction"] = [](mend::Session& session) {
     long value = 1;
     session.store().protect("value", value);

@@ -206,6 +206,16 @@ TEST_F(Control, commit_brings_a_version_to_disk_and_the_job_goes_on) {
   EXPECT_TRUE(support::soon([&] { return state_of(job)["version_on_disk"] > first["version_on_disk"]; }));
 }
 
+TEST_F(Control, commit_is_done_once_though_some_processes_are_elsewhere) {
+  MendProcess job = start_elsewhere(disk());
+  job.wait_for_output("rank 1: goes");
+  EXPECT_EQ(Ended({"commit", name_of(job)}).code, 0);
+  EXPECT_TRUE(support::soon([&] { return state_of(job)["version_on_disk"] > 0; }));
+  const json first = state_of(job);
+  EXPECT_TRUE(support::soon([&] { return state_of(job)["version"] > first["version"].get<int>() + 5; }));
+  EXPECT_EQ(state_of(job)["version_on_disk"], first["version_on_disk"]);
+}
+
 TEST_F(Control, commit_says_no_when_the_disk_was_given_up) {
   MendProcess job = start("ignores", {disk()});
   job.wait_for_output("rank 1: goes");
