@@ -15,10 +15,19 @@ inline MPI_Aint extent_of(MPI_Datatype type) {
   return extent;
 }
 
+/// The size of one value, without gaps in it. Returns MPI's code. The function has another name from MPI 4.1 on.
+inline int size_of_type(MPI_Datatype type, MPI_Count& size) {
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+  return PMPI_Type_size_c(type, &size);
+#else
+  return PMPI_Type_size_x(type, &size);
+#endif
+}
+
 /// Returns the number of bytes of `count` values, without gaps between them.
 inline long long bytes_of(int count, MPI_Datatype type) {
   MPI_Count size = 0;
-  PMPI_Type_size_x(type, &size);
+  size_of_type(type, size);
   return static_cast<long long>(count) * size;
 }
 

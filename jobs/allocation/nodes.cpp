@@ -64,7 +64,7 @@ std::optional<int> number_from(const std::string& command) {
 }
 
 Nodes nodes_in_slurm() {
-  Nodes nodes{.source = "Slurm"};
+  Nodes nodes{.source = "Slurm", .are_of_slurm = true};
   const std::vector<std::string> names =
       lines_of(scheduler_answer("scontrol show hostnames " + in_single_quotes(variable("SLURM_JOB_NODELIST"))));
   const std::vector<int> tasks = parse_slurm_tasks(variable("SLURM_TASKS_PER_NODE"));
@@ -72,6 +72,17 @@ Nodes nodes_in_slurm() {
   const auto count = positive_number(variable("SLURM_JOB_NUM_NODES"));
   const std::string own = variable("SLURMD_NODENAME");  // not set on the machine where salloc was typed
   nodes.are_this_machine = count == 1 && (!own.empty() || (!names.empty() && is_this_machine(nodes.list.front())));
+  return nodes;
+}
+
+/// Returns the nodes that the user has named.
+Nodes named_by(const char* option, std::vector<Node> list) {
+  Nodes nodes{.source = option, .list = std::move(list), .are_this_machine = false};
+  if (variable("SLURM_JOB_ID").empty()) return nodes;
+  const Nodes all = nodes_in_slurm();
+  nodes.are_of_slurm = std::ranges::all_of(nodes.list, [&](const Node& node) {
+    return std::ranges::find(all.list, node.name, &Node::name) != all.list.end();
+  });
   return nodes;
 }
 
@@ -100,7 +111,10 @@ std::optional<std::vector<Node>> read_hostfile(const std::filesystem::path& file
 std::optional<Nodes> nodes_in_file(const char* source, const std::string& file) {
   const auto list = read_hostfile(file);
   if (!list || list->empty()) return std::nullopt;
-  return Nodes{source, file, *list, list->size() == 1 && is_this_machine(list->front())};
+  return Nodes{.source = source,
+               .file = file,
+               .list = *list,
+               .are_this_machine = list->size() == 1 && is_this_machine(list->front())};
 }
 
 }  // namespace
@@ -114,7 +128,7 @@ bool is_this_machine(const Node& node) {
 }
 
 bool may_end_with_a_node(const Nodes& nodes) {
-  if (nodes.source != "Slurm" || nodes.list.size() < 2 || !variable("SLURM_NO_KILL").empty()) return false;
+  if (!nodes.are_of_slurm || nodes.list.size() < 2 || !variable("SLURM_NO_KILL").empty()) return false;
   const auto job = positive_number(variable("SLURM_JOB_ID"));
   const std::string script = job ? scheduler_answer(fmt::format("scontrol write batch_script {} -", *job)) : "";
   return std::ranges::none_of(lines_of(script), [](const std::string& line) {
@@ -196,11 +210,11 @@ std::vector<Node> with_spare_nodes(std::vector<Node> nodes, int ranks, int spare
 }
 
 Nodes nodes_of(const Launch& launch) {
-  if (!launch.hosts.empty()) return {"--host", {}, parse_hosts(launch.hosts), false};
+  if (!launch.hosts.empty()) return named_by("--host", parse_hosts(launch.hosts));
   if (!launch.hostfile.empty()) {
     const auto list = read_hostfile(launch.hostfile);
     if (!list) throw UsageError(fmt::format("the host file {} cannot be read", launch.hostfile.string()));
-    return {"--hostfile", {}, *list, false};
+    return named_by("--hostfile", *list);
   }
   if (!variable("SLURM_JOB_ID").empty()) return nodes_in_slurm();
   for (const auto& [source, name] : {std::pair{"PBS", "PBS_NODEFILE"}, std::pair{"LSF", "LSB_DJOB_HOSTFILE"}}) {

@@ -24,6 +24,7 @@ struct Nodes {
   std::filesystem::path file{};  ///< the batch system's list for mpirun, if mpirun does not ask for it by itself
   std::vector<Node> list{};      ///< empty: this machine alone
   bool are_this_machine = true;  ///< there is no other
+  bool are_of_slurm = false;     ///< of the allocation of Slurm that this process runs in
 };
 
 /// Returns the nodes of `launch`: its hosts or its file, or else those of the allocation of Slurm, PBS, LSF or Flux

@@ -124,8 +124,8 @@ Settings settings_for(const NetworkChoice& choice, const Settings& user) {
   }
   if (choice.transport == Transport::ofi || names(value_of(user, "btl").value_or(""), "ofi")) {
     settings.emplace_back("btl_ofi_mode", "2");  // by default it cannot send messages, and the first one crashes
-    // It refuses messages while it connects, and without mend's correction MPIX_Comm_agree loses a refused message. So
-    // all processes connect in MPI_Init.
+    // It refuses messages while it connects, and without mend's correction MPIX_Comm_agree loses a refused message;
+    // first messages that both ends send at once may not arrive. So all processes connect in MPI_Init.
     settings.emplace_back("mpi_preconnect_mpi", "1");
   }
   if (!choice.for_mpi.empty()) settings.emplace_back("btl_tcp_if_include", choice.for_mpi);

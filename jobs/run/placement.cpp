@@ -76,7 +76,7 @@ int spares_for(std::string_view text, int ranks) {
 void place(Launch& launch, const Nodes& nodes) {
   std::vector<Node> placed = nodes.list;
   launch.elsewhere = !nodes.are_this_machine;
-  if (nodes.source == "Slurm" && launch.elsewhere)
+  if (nodes.are_of_slurm && launch.elsewhere)
     launch.agent = std::filesystem::read_symlink("/proc/self/exe").string() + " " + slurm_agent_command;
   if (launch.spare_nodes > 0) {
     if (nodes.list.empty()) {

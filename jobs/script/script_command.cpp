@@ -69,7 +69,8 @@ void add_script_command(CLI::App& mend, const std::vector<std::string>& after_da
   script->add_option("--disk", job.disk, "Folder that all nodes see, for --mend-disk");
   script
       ->add_option("--requeue", job.requeues,
-                   "How often the job is launched anew when too much has died, or it left in time")
+                   "How often the job is launched anew when too much has died, or it left in time; in LSF, the queue "
+                   "limits how often")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   script->callback([arguments, &after_dashes, &chosen] {

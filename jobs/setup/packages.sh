@@ -1,24 +1,31 @@
 # The packages of Debian 12 and 13 for building, testing and Open MPI; docs/dependencies.md gives the reasons.
 
 packages=(
-  g++ mold gfortran cmake ninja-build pkg-config make git gdb clang-format clang-tidy
+  g++ cmake ninja-build pkg-config make git
   libasio-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libisal-dev libhdf5-dev libpng-dev
   libtrilinos-kokkos-dev libgtest-dev libgmock-dev
   # Needed to build Open MPI.
   perl patch flex zlib1g-dev xz-utils bzip2 dpkg-dev debian-archive-keyring ca-certificates
 )
 
+# Installed too by who may install packages; without them, something is left out or slower.
+optional_packages=(mold gfortran gdb clang-format clang-tidy curl)
+
 # Needed for the sources of Open MPI's repository, which have no configure.
 packages_for_repository=(autoconf automake libtool m4 python3)
 
 on_debian() { [[ -r /etc/debian_version ]] && command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
+may_install() { ((EUID == 0)) || sudo -n true 2>/dev/null; }
+
 # Prints the packages that are not installed or, if the system is not Debian, the commands that are missing.
 missing_packages() {
   if on_debian; then
+    local wanted=("${packages[@]}")
+    if may_install; then wanted+=("${optional_packages[@]}"); fi
     # dpkg-query lists the packages that it knows and complains about others; both kinds count as missing.
-    comm -23 <(printf '%s\n' "${packages[@]}" | sort -u) \
-      <(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
+    comm -23 <(printf '%s\n' "${wanted[@]}" | sort -u) \
+      <(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null |
         sed -n 's/^installed //p' | sort -u)
   else
     local tool

@@ -110,6 +110,17 @@ TEST_F(NodesOf, an_allocation_of_slurm_are_asked_of_scontrol) {
   EXPECT_THAT(nodes.list, ElementsAre(Node{"n1", 3}, Node{"n2", 3}));
 }
 
+TEST_F(NodesOf, a_user_may_be_some_of_the_allocation_of_slurm) {
+  const auto job = slurm("printf 'n1\\nn2\\nn3\\n'", "3(x3)", "3");
+  for (const auto& [hosts, are_of_slurm] : {std::pair{"n1:2,n3", true}, std::pair{"n1,elsewhere", false}}) {
+    const Nodes nodes = nodes_of({.hosts = hosts});
+    Launch launch{.ranks = 2, .hosts = hosts};
+    place(launch, nodes);
+    EXPECT_EQ(nodes.are_of_slurm, are_of_slurm) << hosts;
+    EXPECT_EQ(launch.agent.ends_with(" slurm-agent"), are_of_slurm) << hosts;
+  }
+}
+
 TEST_F(NodesOf, an_allocation_of_flux_are_asked_of_flux) {
   for (const char* level : {"0", "1"}) {
     const support::ScopedEnvironment job{

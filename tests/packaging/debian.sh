@@ -11,6 +11,7 @@ source "$checkout/jobs/setup/say.sh"
 source "$checkout/jobs/setup/packages.sh"
 on_debian || { echo "skipped: the system is not Debian"; exit 77; }
 packages=(debhelper dpkg-dev lintian)
+optional_packages=()
 begin_log
 install_missing_packages
 "$checkout/packaging/debian/try.sh"

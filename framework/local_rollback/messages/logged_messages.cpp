@@ -85,7 +85,7 @@ int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int
   constexpr int most = std::numeric_limits<int>::max();
   if (!one) {
     MPI_Count each = 0;
-    if (const int code = quietly([&] { return PMPI_Type_size_x(type, &each); }); code != MPI_SUCCESS) return code;
+    if (const int code = quietly([&] { return size_of_type(type, each); }); code != MPI_SUCCESS) return code;
     if (count > 0 && each > most / count) refuse_large_message();
     return quietly([&] { return PMPI_Pack_size(count, type, comm, size); });
   }
