@@ -79,14 +79,17 @@ void require_version_on_disk(const Options& options) {
 
 }  // namespace
 
-int run(const Options& options, const Body& body) {
+int run(const Options& given, const Body& body) {
   if (std::exchange(process_context().has_run, true)) {
     if (launch::speaks_for_all())
       log::error("mend::run is called once in a process: make what comes later part of the body");
     return static_cast<int>(ExitCode::usage);
   }
+  Options options = given;
   std::optional<FolderLock> claim;
   try {
+    // The body may change its working directory.
+    if (options.disk) options.disk->folder = std::filesystem::absolute(options.disk->folder);
     require_version_on_disk(options);
     if (options.disk && !options.help) {
       prepare_folder(options.disk->folder);

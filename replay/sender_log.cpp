@@ -50,6 +50,7 @@ void SenderLog::OfPhase::clear() {
   memory.clear();
   retained.drop_all();
   forgotten = 0;
+  logged = 0;
   for (auto& [peer, entries] : log) entries.clear();
   sends.clear();
   received.clear();
@@ -69,7 +70,7 @@ bool SenderLog::is_known(const Channel& channel, const Sends& sends) const {
 }
 
 MessageLog::Copy SenderLog::begin_send(const Channel& channel, std::size_t size) {
-  held_ += size;
+  held_ += is_mate(channel.peer) ? size : size + bytes_beside;
   const std::span<std::byte> copy = is_mate(channel.peer) ? now().retained.take(size) : now().memory.take(size);
   return {copy, !is_known(channel, now().sends[channel])};
 }
@@ -83,6 +84,7 @@ void SenderLog::end_send(const Channel& channel, std::span<const std::byte> copy
   } else {
     if (sends.log == nullptr) sends.log = &now().log[channel.peer];
     sends.log->push_back({channel, number, copy});
+    ++now().logged;
   }
   note_event(channel, sends.place, false);
   if (behind_ && number < sends.theirs.count) --*behind_;
@@ -184,6 +186,16 @@ std::size_t SenderLog::sum_over_phases(BytesIn bytes_in) const {
 }
 
 std::size_t SenderLog::bytes() const { return sum_over_phases(&SenderLog::bytes_of); }
+
+std::size_t SenderLog::room() const { return sum_over_phases(&SenderLog::room_of); }
+
+void SenderLog::count_held() {
+  held_ = bytes_kept() + retained_bytes() + sum_over_phases([](const OfPhase& one) {
+            return std::accumulate(one.log.begin(), one.log.end(), std::size_t{0}, [](std::size_t sum, const auto& of) {
+              return sum + of.second.size() * bytes_beside;
+            });
+          });
+}
 
 std::size_t SenderLog::bytes_kept() const {
   return sum_over_phases([](const OfPhase& one) { return one.memory.used(); });

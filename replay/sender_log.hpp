@@ -162,6 +162,9 @@ class SenderLog final : public MessageLog {
   std::size_t bytes() const;
   /// The same without the setup.
   std::size_t bytes_since_restore() const { return bytes() - bytes_of(phases_.front()); }
+  /// The same with what the messages need beside their bytes: what counts for the limit.
+  std::size_t room_since_restore() const { return room() - room_of(phases_.front()); }
+  std::size_t room() const;
   /// Returns how many of the logged bytes are kept.
   std::size_t bytes_kept() const;
   /// Forgets the messages of the setup, while it lasts; afterwards all others, including those to mates. They cannot be
@@ -169,7 +172,7 @@ class SenderLog final : public MessageLog {
   void forget_log();
   /// Returns true if messages of a phase that is kept were forgotten.
   bool has_forgotten() const;
-  /// Returns how many bytes the log and the copies for mates hold.
+  /// Returns how many bytes the log and the copies for mates hold, with what messages need beside their bytes.
   std::size_t bytes_held() const { return held_; }
   /// Returns how many bytes are kept of messages to mates.
   std::size_t retained_bytes() const;
@@ -180,6 +183,8 @@ class SenderLog final : public MessageLog {
     std::uint64_t number;
     std::span<const std::byte> bytes;
   };
+  /// What a logged message needs beside its bytes: the entry, what rounding costs, and its place in the history.
+  static constexpr std::size_t bytes_beside = sizeof(Entry) + 20;
   static constexpr std::uint32_t nowhere = UINT32_MAX;
   struct Received {
     std::uint64_t count = 0;
@@ -211,6 +216,7 @@ class SenderLog final : public MessageLog {
     LogMemory memory;
     Retained retained;
     std::size_t forgotten = 0;              ///< bytes
+    std::uint64_t logged = 0;               ///< messages, also those that were forgotten
     std::map<int, std::vector<Entry>> log;  ///< by peer
     ChannelMap<Sends> sends;
     ChannelMap<Received> received;
@@ -220,11 +226,12 @@ class SenderLog final : public MessageLog {
   OfPhase& now() { return phases_[phase_]; }
   const OfPhase& now() const { return phases_[phase_]; }
   static std::size_t bytes_of(const OfPhase& phase) { return phase.memory.used() + phase.forgotten; }
+  static std::size_t room_of(const OfPhase& phase) { return bytes_of(phase) + phase.logged * bytes_beside; }
   void need_phase(Phase phase);
   template <class BytesIn>
   std::size_t sum_over_phases(BytesIn bytes_in) const;
   std::uint64_t balance_of_phases(Phase end) const;
-  void count_held() { held_ = bytes_kept() + retained_bytes(); }
+  void count_held();
   bool is_mate(int peer) const {
     return peer != self_ && static_cast<std::size_t>(peer) < mates_.size() && mates_[static_cast<std::size_t>(peer)];
   }
@@ -239,7 +246,7 @@ class SenderLog final : public MessageLog {
   Hash hash_;
   std::vector<bool> mates_;
   Window window_;
-  std::size_t held_ = 0;  ///< bytes_kept() + retained_bytes()
+  std::size_t held_ = 0;
   std::map<int, Unacknowledged> unacknowledged_;
   std::vector<int> due_;      ///< mates to which an acknowledgement is due
   std::uint64_t number_ = 0;  ///< of the phase

@@ -350,6 +350,7 @@ void Group::remove(int id) {
   new_members_.erase(id);
   staged_.erase(id);
   image_.forget(id);
+  for (FenixSnapshot& snapshot : history_) snapshot.members.erase(id);
 }
 
 bool Group::has_data(int id) const {

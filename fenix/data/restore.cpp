@@ -63,7 +63,7 @@ Due due(const Definition& definition, const Found& found, const void* target, in
 
 int hand_out(Definition& definition, const Found& found, void* target, int max_count, Fenix_Data_subset* found_data) {
   const bool as_in_1_0 = settings().accumulates_snapshots;
-  const bool only_asks = max_count == 0 && !as_in_1_0;
+  const bool only_asks = max_count == 0 && (!as_in_1_0 || target == nullptr);
   if (target == nullptr) target = definition.buffer;
   if (target == nullptr && !only_asks && !definition.serializer)
     throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, "there is no buffer to restore to");

@@ -102,12 +102,13 @@ MessageLogs::MessageLogs()
 
 MessageLogs::~MessageLogs() {
   if (process_context().logged_calls == this) process_context().logged_calls = nullptr;
-  const ErrorsReturned quiet;
-  if (!messages_.uses_communicators()) return;
-  for (const auto& [id, log] : logs_)
-    for (const MPI_Comm comm : log->virtual_comm.comms)
-      if (comm != MPI_COMM_NULL) revoke(comm);
-  messages_.end_epoch();
+  for (const auto& [id, log] : logs_) messages_.drop(log->virtual_comm);
+  if (messages_.sends_have_ended()) return;
+  // The receivers may still take these messages: the communicators are the program's. So what they send stays.
+  static std::vector<std::unique_ptr<Log>> kept;
+  for (auto& [id, log] : logs_) kept.push_back(std::move(log));
+  for (auto& log : retired_) kept.push_back(std::move(log));
+  messages_.leave_sends();
 }
 
 Epoch MessageLogs::epoch() const { return state().engine().epoch_state().epoch; }
@@ -178,6 +179,9 @@ std::vector<std::byte> MessageLogs::write(int id) const { return find(id).region
 
 void MessageLogs::read(int id, std::span<const std::byte> bytes) {
   Log& log = find(id);
+  if (epoch() != Epoch{0} && is_synced(log))
+    throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
+                  fmt::format("message log {} was synced already: restore it before that", id));
   messages_.drop(log.virtual_comm);
   try {
     log.regions.read(bytes);
@@ -350,6 +354,7 @@ void MessageLogs::end_epoch(bool keeps_receives) {
 }
 
 void MessageLogs::begin_epoch() {
+  users_.clear();  // a communicator of before the failure may have the handle of another now
   // Made from mend's own communicator, because another rank may already have revoked the application's.
   MPI_Comm made = MPI_COMM_NULL;
   call_mpi([&] { return PMPI_Comm_dup(state().engine().epoch_state().store.get(), &made); }, "MPI_Comm_dup");

@@ -18,6 +18,9 @@ using namespace mend::fenix;
 /// A stream serializer, like those of members of data groups.
 void serialize(int mlog_id, std::iostream& stream, int direction, int count) {
   if (direction == FENIX_SERIALIZE) {
+    if (count != FENIX_RESIZEABLE)
+      throw Refused(FENIX_ERROR_INVALID_SUBSET,
+                    fmt::format("message log {} is stored whole: give FENIX_DATA_SUBSET_FULL", mlog_id));
     const std::vector<std::byte> bytes = message_logs().write(mlog_id);
     if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       throw Refused(FENIX_ERROR_MEMBER_CREATE,

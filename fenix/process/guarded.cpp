@@ -56,7 +56,10 @@ Outcome guarded(const char* function, const std::function<int()>& work) {
   for (;;) {
     if (in_place.calls_back && in_place.interrupted) return {FENIX_ERROR_CANCELLED, true};
     if (const auto code = attempt(function, work)) return {*code};
-    if (!recovers()) return {FENIX_ERROR_CANCELLED};
+    if (!recovers()) {
+      state().last_error = MPIX_ERR_PROC_FAILED;
+      return {FENIX_ERROR_CANCELLED, true};
+    }
     if (in_place.calls_back) {
       in_place.interrupted = true;
     } else if (!state().logs->recovers_in_place()) {

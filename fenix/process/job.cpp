@@ -300,6 +300,7 @@ bool go_on_in_place(bool is_recovered) {
     } while (!call_all_back_in_place());
     if (now.callbacks.thrown_before) std::rethrow_exception(std::exchange(now.callbacks.thrown_before, nullptr));
   } catch (...) {
+    now.callbacks.thrown_before = nullptr;
     now.logs->resume();
     throw;
   }
@@ -356,10 +357,15 @@ void resume() {
     return;
   }
   if (recovers()) {
-    call_all_back();
-    while (!sync_logs()) {
-      recover(MPIX_ERR_PROC_FAILED);
+    try {
       call_all_back();
+      while (!sync_logs()) {
+        recover(MPIX_ERR_PROC_FAILED);
+        call_all_back();
+      }
+    } catch (...) {  // one of two exceptions; the other must not appear at the next failure
+      state().callbacks.thrown_before = nullptr;
+      throw;
     }
     if (state().callbacks.thrown_before)
       std::rethrow_exception(std::exchange(state().callbacks.thrown_before, nullptr));
@@ -367,6 +373,7 @@ void resume() {
   switch (settings().resume) {
     case FENIX_RESUME_THROW: throw_failure();
     case FENIX_RESUME_JUMP:
+      if (!recovers()) return;
       if (state().outputs.resume_point == nullptr) throw_failure();  // fenix::init sets no place to jump to
       state().logs->end_pauses();
       ::longjmp(*state().outputs.resume_point, 1);

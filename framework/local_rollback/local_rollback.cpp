@@ -1,6 +1,7 @@
 #include "framework/local_rollback/local_rollback.hpp"
 
 #include "agreement/ballot.hpp"
+#include "base/death/catchable.hpp"
 #include "base/error.hpp"
 #include "base/name_runs.hpp"
 #include "base/telemetry/activity.hpp"
@@ -25,6 +26,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace mend {
@@ -112,9 +114,10 @@ LoggedCalls* logged_calls_of(MPI_Comm comm) {
 
 int LocalRollback::run(Call call, void* work) {
   int code = MPI_SUCCESS;
-  {
+  if (leaves_) {
+    code = MPIX_ERR_REVOKED;
+  } else {
     const Inside inside(inside_);
-    if (leaves_) return MPIX_ERR_REVOKED;
     try {
       const ErrorsHandled as_in_cpp(OnError::throws);
       code = call(work);
@@ -139,7 +142,8 @@ int LocalRollback::run(Call call, void* work) {
 void LocalRollback::handle(int code) {
   if (goes_back_with_cluster_) {
     // This error does not interrupt the others: they wait for this rank.
-    if (errors_are_thrown()) throw ProcessFailure("the cluster of this rank goes back to the last commit");
+    const ProcessFailure error("the cluster of this rank goes back to the last commit");
+    if (errors_are_thrown() && is_catchable(error)) throw error;
     return;
   }
   const MPI_Comm beneath = session_.comm(Traffic::messages);
@@ -153,12 +157,16 @@ void LocalRollback::handle(int code) {
 /// Passes the present exception on to the application. If none can pass, as in C, ends the job because of it, and
 /// returns MPI's code.
 int LocalRollback::pass_on() {
-  if (errors_are_thrown()) throw;
   try {
     throw;
+  } catch (const UsageError& error) {
+    if (errors_are_thrown() && is_catchable(error)) throw;
+    return refuse_in_body(error.what());
   } catch (const agreement::Abandoned&) {
+    if (errors_are_thrown()) throw;
     return MPIX_ERR_REVOKED;  // the job has ended
   } catch (const std::exception& error) {
+    if (errors_are_thrown()) throw;
     return refuse_in_body(error.what());
   }
 }
@@ -173,6 +181,7 @@ int LocalRollback::refuse(const char* call) const {
 }
 
 bool LocalRollback::agree(bool flag) {
+  require_in_body();
   const Inside inside(inside_);
   int all = flag ? 1 : 0;
   check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND), "agree()");
@@ -180,6 +189,7 @@ bool LocalRollback::agree(bool flag) {
 }
 
 bool LocalRollback::commit_due(bool is_due) {
+  require_in_body();
   if (!has_restored()) return is_due;
   ++steps_since_version_;
   const bool asks = log_pacing_.step();
@@ -189,9 +199,9 @@ bool LocalRollback::commit_due(bool is_due) {
   }
   if (is_due || !asks) return is_due;
   const Inside inside(inside_);
-  std::uint64_t largest = sender_log_.bytes_since_restore();
+  std::uint64_t largest = sender_log_.room_since_restore();
   check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &largest, 1, MPI_UINT64_T, MPI_MAX), "commit_due()");
-  if (!log_pacing_.hear(log_of_setup_ + largest, log_limit(), steps_since_version_)) return false;
+  if (!log_pacing_.hear(log_of_setup_, largest, log_limit(), steps_since_version_)) return false;
   engine_.set_steps_since_commit(0);
   return true;
 }
@@ -426,7 +436,11 @@ void LocalRollback::restored(Version version) {
   at_version_ = at_commit();
   sender_log_.begin_phase();
   sender_log_.number_phase(first_phase_after(version));
-  if (messages_.replays()) begin_replay();
+  if (other == others_.end()) {  // all restore at once, and nobody repeats anything
+    end_replay();
+  } else if (messages_.replays()) {
+    begin_replay();
+  }
   check_sender_log();
 }
 
@@ -450,9 +464,7 @@ void LocalRollback::begun_commit() {
   at_begun_commit_ = at_commit();
   steps_at_begun_commit_ = steps_since_version_;
   begin_phase();
-  messages_.end_replay();
-  histories_ = {};
-  note_gone_back(false);
+  end_replay();
   check_sender_log();
   if (options_.tried == 0 || !compares_) return;
   log::notice(fmt::format("rank {} is send-deterministic: {} were the same when sent again", session_.rank,
@@ -545,6 +557,13 @@ void LocalRollback::check_sender_log() {
       difference->number, difference->channel.peer, difference->channel.tag, difference_text(difference->what)));
 }
 
+/// All ranks are at the same place, and none has sent anything after it.
+void LocalRollback::end_replay() {
+  messages_.end_replay();
+  histories_ = {};
+  note_gone_back(false);
+}
+
 void LocalRollback::note_gone_back(bool has_gone_back) {
   rolled_back_since_commit_ = has_gone_back;
   rollback_note::has_gone_back = has_gone_back;
@@ -598,10 +617,19 @@ void LocalRollback::check_log() {
   if (messages_.sends_have_ended()) sender_log_.reuse_retained();
   if (sender_log_.bytes_held() <= log_limit()) return;
   if (!std::exchange(log_is_full_, true)) {
-    log::warn(fmt::format(
-        "rank {}: its log of messages is full ({} MiB): if a process dies before the next commit, {}; commit more "
-        "often, or raise --mend-log-limit",
-        session_.rank, log_limit() >> 20U, options_.is_strict ? "the job ends" : "all ranks go back"));
+    const std::string_view then = options_.is_strict ? "the job ends" : "all ranks go back";
+    const std::size_t limit = log_limit() >> 20U;
+    if (has_restored()) {
+      log::warn(fmt::format(
+          "rank {}: its log of messages is full ({} MiB): if a process dies before the next commit, {}; commit more "
+          "often, or raise --mend-log-limit",
+          session_.rank, limit, then));
+    } else {  // this part of the log is never freed
+      log::warn(fmt::format(
+          "rank {}: its log of the messages before restore() is full ({} MiB): if a process dies, {}; send less before "
+          "restore(), or raise --mend-log-limit",
+          session_.rank, limit, then));
+    }
   }
   if (messages_.sends_have_ended()) sender_log_.forget_log();
 }
@@ -646,7 +674,7 @@ void LocalRollback::require_nothing_under_way(const char* where) {
   call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm); }, "MPI_Allreduce");
   receives_from_any_ = receives_from_any_ || sums[3] != 0;
   std::array<std::uint64_t, 3> largest{derived_.next_number(), ~std::uint64_t{log_limit()},
-                                       has_restored() ? log_of_setup_ : sender_log_.bytes()};
+                                       has_restored() ? log_of_setup_ : sender_log_.room()};
   call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_UINT64_T, MPI_MAX, comm); },
            "MPI_Allreduce");
   agreed_number_ = static_cast<std::uint32_t>(largest[0]);

@@ -67,6 +67,7 @@ class LocalRollback final : public LoggedCalls {
   template <class Work>
   auto through_failures(Work work) {
     for (;;) {
+      require_in_body();
       try {
         return work();
       } catch (const ProcessFailure&) {
@@ -202,6 +203,7 @@ class LocalRollback final : public LoggedCalls {
   static int pass_on();
   void check_sender_log();
   void check_length(int code, bool is_too_short);
+  void end_replay();
   void note_gone_back(bool has_gone_back);
   void count_steps();
   void check_log();

@@ -34,9 +34,14 @@ class LogPacing {
   /// Counts a step. Returns true if the ranks have to ask each other now.
   bool step() { return ++state_.steps >= state_.next_ask; }
 
-  /// Records that the largest log has `largest` bytes after `steps_of_interval` steps. Returns true if a commit is due.
-  bool hear(std::uint64_t largest, std::uint64_t limit, std::uint64_t steps_of_interval) {
-    const double most = 0.75 * static_cast<double>(limit);
+  /// Records that the largest log has `fixed` bytes, which no commit frees, and `largest` more bytes after
+  /// `steps_of_interval` steps. Returns true if a commit is due.
+  bool hear(std::uint64_t fixed, std::uint64_t largest, std::uint64_t limit, std::uint64_t steps_of_interval) {
+    const double most = 0.75 * static_cast<double>(limit) - static_cast<double>(fixed);
+    if (most <= 0) {  // commits do not help
+      state_.next_ask = 2 * state_.steps;
+      return false;
+    }
     const double rate =
         static_cast<double>(largest) / static_cast<double>(std::max<std::uint64_t>(steps_of_interval, 1));
     const double left = most - static_cast<double>(largest);

@@ -38,11 +38,7 @@ inline void* at(void* data, MPI_Aint index, MPI_Datatype type) {
   return static_cast<std::byte*>(data) + index * extent_of(type);
 }
 
-/// Copies values between two datatypes, by MPI_Sendrecv on MPI_COMM_SELF. Returns MPI's error code.
-inline int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-                MPI_Datatype to_type) {
-  return PMPI_Sendrecv(from, from_count, from_type, 0, 0, to, to_count, to_type, 0, 0, MPI_COMM_SELF,
-                       MPI_STATUS_IGNORE);
-}
+/// Copies values between two datatypes. Returns MPI's error code.
+int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type);
 
 }  // namespace mend

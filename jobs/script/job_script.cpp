@@ -134,14 +134,14 @@ std::string pbs(const JobDescription& job) {
   text += R"(# The job outlives the loss of a node.)"
           "\n"
           "#PBS -W tolerate_node_failures=all\n";
-  if (job.requeues > 0) text += "#PBS -r y\n";  // after the loss of the node of the script
+  if (job.requeues > 0) text += "#PBS -r y\n";  // when the node of the script is lost
   text += "\ncd \"$PBS_O_WORKDIR\"\n";
   const std::string where = limit_of(job) + " --hostfile \"$PBS_NODEFILE\"";
   if (job.requeues == 0) return text + run_line(job, where) + "\n";
   return text + run_line_and_wait(job, where) +
          requeue_lines("${launches:-0}", job.requeues,
-                       "# Only operators may requeue a job of PBS: this script is submitted once more.\n"
-                       "  qsub -v launches=$((${launches:-0} + 1)) \"$0\"");
+                       R"(# Only operators may requeue a job of PBS. So this script is submitted once more.
+  qsub -v launches=$((${launches:-0} + 1)) "$0")");
 }
 
 std::string lsf(const JobDescription& job) {

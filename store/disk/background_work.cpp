@@ -9,6 +9,7 @@ namespace mend {
 
 void BackgroundWork::begin(std::function<void()> work) {
   wait();
+  failure_.clear();  // of earlier work that nobody has asked about
   done_ = false;
   thread_ = start_thread("mend-disk", [this, work = std::move(work)] {
     try {

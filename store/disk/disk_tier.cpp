@@ -16,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -97,6 +98,7 @@ void DiskTier::begin_epoch(MPI_Comm comm, bool begins_job) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks_);
   self_ = Rank{rank};
+  has_abandoned_ = has_abandoned_ || stage_ == Stage::writing || stage_ == Stage::sealing;
   if (stage_ != Stage::given_up) stage_ = Stage::nothing;
   due_ = false;
   told_ = false;
@@ -129,7 +131,7 @@ void DiskTier::note_sealed() {
 
 void DiskTier::hear(agreement::Remarks all) {
   due_ = false;
-  if (!(all & disk_is_well)) return give_up();
+  if (!(all & disk_is_well)) return give_up(all);
   if (!(all & disk_is_idle)) return;
   if (stage_ == Stage::writing) {
     stage_ = Stage::sealing;
@@ -139,6 +141,7 @@ void DiskTier::hear(agreement::Remarks all) {
     if (stage_ == Stage::sealing) complete_ = under_way_;
     stage_ = Stage::nothing;
     due_ = (all & version_is_due) != 0;
+    if (due_) remove_abandoned();
     if (due_ && !(all & folder_is_ours) && is_first()) put_others_aside();
   }
 }
@@ -160,11 +163,21 @@ void DiskTier::put_others_aside() {
                   options_.folder.string(), others.front().version.value));
 }
 
-void DiskTier::give_up() {
+/// Removes incomplete versions that a failure has interrupted, so that they do not fill the disk. All threads are idle.
+void DiskTier::remove_abandoned() {
+  if (!std::exchange(has_abandoned_, false) || !is_first()) return;
+  try {
+    remove_old_versions(options_.folder, std::numeric_limits<std::size_t>::max());
+  } catch (const EnvironmentError&) {  // they stay until a version is complete
+  }
+}
+
+void DiskTier::give_up(agreement::Remarks all) {
   const Stage was = std::exchange(stage_, Stage::given_up);
   if (std::exchange(told_, true)) return;
   if (was == Stage::writing) remove_attempt();
   if (was == Stage::sealing && is_first()) remove_unless_complete();
+  if ((all & disk_is_idle) != 0) remove_abandoned();
   const auto failure = std::exchange(failure_, std::nullopt);
   say_once(failure ? std::optional(fmt::format(
                          "no more checkpoints are written to disk, and the job goes on without them: {}", *failure))
@@ -312,6 +325,7 @@ void DiskTier::save(Version version, int ranks, const std::map<Rank, Snapshots>&
   background_.wait();
   failure_.reset();
   if (knows_newer(version)) return;
+  remove_abandoned();
   std::map<Rank, std::string> parts;
   std::size_t longest = 0;
   for (const auto& [rank, snapshots] : mine) {
@@ -411,6 +425,9 @@ std::optional<Version> DiskTier::find(const Members& members, std::optional<Vers
   }
   found_.reset();
   if (!any) return std::nullopt;
+  if (wanted)
+    throw NothingUsable(fmt::format("version {} in {} cannot be used; another version may be whole", wanted->value,
+                                    options_.folder.string()));
   throw NothingUsable(
       fmt::format("no version of the data in {} can be used; to start from the beginning, give another folder",
                   options_.folder.string()));

@@ -122,7 +122,8 @@ class DiskTier {
   };
 
   void settle(agreement::Ballot& ballot);
-  void give_up();
+  void remove_abandoned();
+  void give_up(agreement::Remarks all);
   void remove_attempt();
   void remove_unless_complete();
   void put_others_aside();
@@ -145,9 +146,10 @@ class DiskTier {
   int ranks_ = 1;
 
   Stage stage_ = Stage::nothing;
-  bool due_ = false;   // the commit that has begun goes to disk
-  bool told_ = false;  // in this epoch, that writing was given up
-  bool ours_ = true;   // as far as this process knows, the folder has versions of this job only
+  bool has_abandoned_ = false;  // a failure has interrupted the writing of a version
+  bool due_ = false;            // the commit that has begun goes to disk
+  bool told_ = false;           // in this epoch, that writing was given up
+  bool ours_ = true;            // as far as this process knows, the folder has versions of this job only
   Version under_way_{};
   Version begun_{};             // the newest version that this process began
   std::uint64_t left_out_ = 0;  // versions that were due and not written since the last report

@@ -95,6 +95,16 @@ inline Handle access_to_memory() {
   return properties;
 }
 
+/// Returns the access properties of files that nobody changes any more. HDF5 would lock them, which not every file
+/// system can. Releases before 1.10.7, and 1.12.0, always do.
+inline Handle access_to_finished_file() {
+  Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 cannot make properties");
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
+  check(H5Pset_file_locking(properties, false, true), "HDF5 cannot leave out locks");
+#endif
+  return properties;
+}
+
 /// Closes a file, or leaves it open if it cannot be written to the end, for example on a full disk. If HDF5 fails to
 /// close a file, it crashes when the process exits; an open file does no harm.
 inline herr_t close_file(hid_t file) { return H5Fflush(file, H5F_SCOPE_LOCAL) < 0 ? -1 : H5Fclose(file); }

@@ -109,7 +109,10 @@ std::vector<Piece> lay_out_rank_file(const std::filesystem::path& path, std::spa
   const MemoryFile metadata;
   const h5::Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose, complaint("make properties", draft));
   h5::check(H5Pset_userblock(properties, seal_bytes), complaint("leave room at the beginning", draft));
-  h5::Handle file = h5::make_file(metadata.path(), properties, h5::access_to_memory(), draft);
+  const h5::Handle access = h5::access_to_memory();
+  h5::check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18),
+            complaint("choose a format in which attributes may have more than 64 KiB", draft));
+  h5::Handle file = h5::make_file(metadata.path(), properties, access, draft);
   std::vector<Piece> pieces = make_datasets(file, members, draft);
   file.close(complaint("write this file", draft));
   metadata.copy_to(draft);
@@ -185,7 +188,8 @@ struct RankFile::Open {
 
 RankFile::RankFile(std::filesystem::path path) : path_(std::move(path)) {
   const h5::Quiet quiet;
-  h5::Handle file(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, complaint("open this file", path_));
+  const h5::Handle access = h5::access_to_finished_file();
+  h5::Handle file(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access), H5Fclose, complaint("open this file", path_));
   open_ = std::make_unique<Open>(Open{std::move(file)});
 }
 RankFile::~RankFile() = default;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
@@ -63,8 +64,17 @@ void MemoryFile::begin_anew() {
 FileMapping MemoryFile::place_for(ByteCount bytes) {
   resize(0);
   resize(bytes);
-  // If memory ran out later, a write to the mapping would raise a signal instead of returning an error.
-  if (bytes > 0 && ::fallocate(handle(), 0, 0, static_cast<off_t>(bytes)) != 0) fail();
+  // If memory ran out later, a write to the mapping would raise a signal instead of returning an error. In pieces: a
+  // signal may interrupt the call, which then begins again.
+  constexpr ByteCount piece = ByteCount{16} << 20U;
+  for (ByteCount at = 0; at < bytes;) {
+    const ByteCount length = std::min(piece, bytes - at);
+    if (::fallocate(handle(), 0, static_cast<off_t>(at), static_cast<off_t>(length)) == 0) {
+      at += length;
+    } else if (errno != EINTR) {
+      fail();
+    }
+  }
   return map(PROT_READ | PROT_WRITE);
 }
 

@@ -235,9 +235,17 @@ TEST_F(Disk, that_fails_on_the_way_is_told_of_once_and_done_without) {
                   "no more checkpoints are written to disk, and the job goes on without them: .*Not a directory")));
 }
 
+TEST_F(Disk, with_a_relative_name_is_where_the_job_began) {
+  const std::string relative = std::filesystem::relative(folder()).string();
+  const auto end = play("changes_its_folder", 2, 0, {fmt::format("--mend-disk={},every=1", relative)});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(support::complaints(end), IsEmpty());
+  EXPECT_THAT(versions(), testing::Not(IsEmpty()));
+}
+
 TEST_F(Disk, that_is_full_is_left_without_what_was_begun) {
   std::filesystem::create_directories(folder());
-  if (::mount("none", folder().c_str(), "tmpfs", 0, "size=100k") != 0)
+  if (::mount("none", folder().c_str(), "tmpfs", 0, "size=60k") != 0)
     GTEST_SKIP() << "only root can mount a small disk";
   const auto end = play("evolves_a_table:20", 3, 0, {option(2)});
   EXPECT_EQ(hash_said(end, 3), undisturbed_hash(20));

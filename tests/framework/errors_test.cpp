@@ -67,6 +67,13 @@ TEST(AFailure, met_in_a_destructor_at_the_end_of_a_scope_is_thrown_by_the_next_c
   EXPECT_EQ(said(end), counted(4, 10, 1));
 }
 
+TEST(AFailure, met_in_a_destructor_is_thrown_by_the_next_call_also_in_a_rank_whose_cluster_goes_back) {
+  const auto end =
+      play("calls_MPI_in_a_destructor_at_the_end_of_each_step", 4, 1, {"--mend-rollback=local", "--mend-clusters=2"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::SizeIs(4));
+}
+
 TEST(AnException, of_an_MPI_call_in_a_destructor_comes_with_the_next_call_of_mend) {
   expect_end(play("an_MPI_mistake_in_a_destructor", 3, 0), 1, "rank 1: .*MPI_ERR_RANK.*in a destructor");
 }

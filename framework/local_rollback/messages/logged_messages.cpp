@@ -267,7 +267,12 @@ int LoggedMessages::begin_receive(const VirtualComm& virtual_comm, void* data, i
       receives_.emplace_back(Receive{&virtual_comm, data, count, std::make_shared<KeptType>(type), from, tag});
   int code = post(receive);
   if (code != MPI_SUCCESS && means_failure(virtual_comm.comm(Traffic::messages), code)) {
-    recover_();  // this posts the receive again
+    try {
+      recover_();  // this posts the receive again
+    } catch (...) {
+      take_back(receive);
+      throw;
+    }
     code = MPI_SUCCESS;
   }
   if (code == MPI_SUCCESS) code = PMPI_Grequest_start(&fill_status, &let_go, &ignore_cancel, &receive, &receive.handle);
@@ -279,6 +284,19 @@ int LoggedMessages::begin_receive(const VirtualComm& virtual_comm, void* data, i
   by_handle_[receive.handle] = std::prev(receives_.end());
   *request = receive.handle;
   return MPI_SUCCESS;
+}
+
+/// Undoes a receive that has no handle yet, because the call that begins it fails. The recovery may have removed it.
+void LoggedMessages::take_back(const Receive& begun) {
+  const auto found = std::ranges::find_if(
+      receives_, [&](const Receive& one) { return &one == &begun && one.handle == MPI_REQUEST_NULL; });
+  if (found == receives_.end()) return;
+  if (found->beneath != MPI_REQUEST_NULL) {
+    const ErrorsReturned quiet;
+    PMPI_Cancel(&found->beneath);
+    PMPI_Wait(&found->beneath, MPI_STATUS_IGNORE);
+  }
+  receives_.erase(found);
 }
 
 /// Posts the receive to MPI. In a rank that rolls back, it may have to wait until its source is chosen.
@@ -576,6 +594,12 @@ void LoggedMessages::drop(const VirtualComm& virtual_comm) {
     one.is_dropped = true;
     complete(one);
   }
+}
+
+void LoggedMessages::leave_sends() {
+  const ErrorsReturned quiet;
+  for (MPI_Request& send : sends_) PMPI_Request_free(&send);
+  sends_.clear();
 }
 
 void LoggedMessages::settle() {

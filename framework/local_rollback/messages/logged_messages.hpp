@@ -173,6 +173,8 @@ class LoggedMessages {
   bool receives_from_any() const { return receives_from_any_; }
   /// Called when every message was received. Nothing uses the log any more when this returns. Local.
   void settle();
+  /// Ends the requests of copies that are being sent. The copies must stay until the process ends. Local.
+  void leave_sends();
 
  private:
   struct Choice {
@@ -258,6 +260,7 @@ class LoggedMessages {
   int add_operation(const VirtualComm& virtual_comm, Operation** made);
   void remove(Operations::iterator operation);
   void take_back(MPI_Request* request);
+  void take_back(const Receive& begun);
   static void complete(Operation& operation);
   int send(const VirtualComm& virtual_comm, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
            int tag, SendEnds ends, Operation* operation);

@@ -12,6 +12,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -57,6 +58,14 @@ int complete(LoggedCalls& logged, int count, MPI_Request* requests, Finish finis
     logged.messages().forget(before, all);
     return of_library;
   });
+}
+
+/// Returns `code`, of a call that tests requests. If that is a failure, calls `end`, which says that they are complete,
+/// as the library does: a program that does not look at codes would test them for ever.
+template <class End>
+int ended_by_failure(int code, End end) {
+  if (outcome_of(code) == MpiOutcome::failure) end();
+  return code;
 }
 
 /// Returns the object that logs calls if it has one of the requests; otherwise null.
@@ -468,9 +477,11 @@ int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
   if (auto* logged = mend::owner_of(1, request)) {
-    return mend::complete(
-        *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-        [&] { return note_if_completed(1, request, flag, [&] { return library(request, flag, status); }); });
+    return mend::ended_by_failure(
+        mend::complete(
+            *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+            [&] { return note_if_completed(1, request, flag, [&] { return library(request, flag, status); }); }),
+        [&] { *flag = 1; });
   }
   return note_if_completed(
       1, request, flag, [&] { return mend::notice_made(1, request, [&] { return library(request, flag, status); }); });
@@ -481,11 +492,13 @@ int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status status
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testall)>("PMPI_Testall");
   if (auto* logged = mend::owner_of(count, requests)) {
-    return mend::complete(
-        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-        [&] {
-          return note_if_completed(count, requests, flag, [&] { return library(count, requests, flag, statuses); });
-        });
+    return mend::ended_by_failure(
+        mend::complete(
+            *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+            [&] {
+              return note_if_completed(count, requests, flag, [&] { return library(count, requests, flag, statuses); });
+            }),
+        [&] { *flag = 1; });
   }
   return note_if_completed(count, requests, flag, [&] {
     return mend::notice_made(count, requests, [&] { return library(count, requests, flag, statuses); });
@@ -497,11 +510,16 @@ int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_S
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testany)>("PMPI_Testany");
   if (auto* logged = mend::owner_of(count, requests)) {
-    return mend::complete(
-        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+    return mend::ended_by_failure(
+        mend::complete(
+            *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+            [&] {
+              return note_if_completed(count, requests, flag,
+                                       [&] { return library(count, requests, index, flag, status); });
+            }),
         [&] {
-          return note_if_completed(count, requests, flag,
-                                   [&] { return library(count, requests, index, flag, status); });
+          *flag = 1;
+          *index = MPI_UNDEFINED;
         });
   }
   return note_if_completed(count, requests, flag, [&] {
@@ -514,11 +532,16 @@ int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], M
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
   if (auto* logged = mend::owner_of(count, requests)) {
-    return mend::complete(
-        *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+    return mend::ended_by_failure(
+        mend::complete(
+            *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+            [&] {
+              return note_if_completed(count, requests, done,
+                                       [&] { return library(count, requests, done, indices, statuses); });
+            }),
         [&] {
-          return note_if_completed(count, requests, done,
-                                   [&] { return library(count, requests, done, indices, statuses); });
+          *done = count;
+          std::iota(indices, indices + count, 0);
         });
   }
   return note_if_completed(count, requests, done, [&] {

@@ -218,6 +218,16 @@ void meet_members() {
     CHECK(set(member, FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER, values.data()) == FENIX_SUCCESS);
 }
 
+/// A member that is created again has no data yet, whatever its elements are.
+void check_created_again() {
+  for (const MPI_Datatype type : {MPI_INT, MPI_DOUBLE}) {
+    data::member_delete(group, plain);
+    data::member_create(group, plain, values.data(), 50, type);
+    CHECK(restore_all(plain, latest) == FENIX_ERROR_NODATA_FOUND && are_restored(0, 0));
+    CHECK(restore_all(plain, FENIX_DATA_SNAPSHOT_ALL) == FENIX_ERROR_NODATA_FOUND);
+  }
+}
+
 void check() {
   check_restored(1000 * rank + 7);
   check_time_stamps(1000 * rank + 7);
@@ -248,6 +258,7 @@ int main(int argc, char** argv) {
     if (takes_over) meet_members();
     check();
   }
+  check_created_again();
   Fenix_Finalize();
   std::printf("rank %d: %d checks failed\n", rank, failed);
   MPI_Finalize();

@@ -207,6 +207,12 @@ static void commit(void) {
 static int begin(int role) {
   memset(&state, 0, sizeof state);
   for (int i = 0; i < cells; ++i) field[i] = rank + i / 7.0;
+  if (role == FENIX_ROLE_INITIAL_RANK && kept) {
+    Fenix_Data_subset part;
+    Fenix_Data_subset_create(1, 0, 9, 10, &part);
+    CHECK(Fenix_Data_member_store(group, log_member, part) == FENIX_ERROR_INVALID_SUBSET);
+    Fenix_Data_subset_delete(&part);
+  }
   const int code = role == FENIX_ROLE_INITIAL_RANK ? FENIX_SUCCESS : Fenix_Mlog_sync(log_id, 0);
   return code == FENIX_SUCCESS ? commit_once() : code;
 }
@@ -226,6 +232,7 @@ static int restore(int role) {
   if (kept && load(log_member) != FENIX_SUCCESS) return FENIX_ERROR_CANCELLED;
   die_at("syncing", 0, rank);
   const int code = Fenix_Mlog_sync(log_id, state.step);
+  if (code == FENIX_SUCCESS && kept) CHECK(load(log_member) == FENIX_ERROR_INVALID_LOGIC_CALL);
   if (code == FENIX_SUCCESS) die_at("synced", 0, rank);
   return code;
 }

@@ -35,7 +35,7 @@ PacingCourse play(std::uint64_t steps, Growth growth, bool asynchronously = fals
     log -= std::exchange(before_commit, 0);
     if (!pacing.step()) continue;
     course.asked.push_back(step);
-    if (!pacing.hear(log, limit, of_interval)) continue;
+    if (!pacing.hear(0, log, limit, of_interval)) continue;
     course.due.push_back(step);
     before_commit = asynchronously ? log : 0;
     log = before_commit;
@@ -75,17 +75,27 @@ TEST(LogPacing, notices_soon_that_a_program_sends_more) {
   EXPECT_LE(course.due.front(), 2'048U);  // it asks when it has done twice as many steps
 }
 
+TEST(LogPacing, does_not_take_the_log_of_the_setup_for_growth) {
+  for (const std::uint64_t fixed : {limit / 2, limit - 1, 2 * limit}) {
+    LogPacing pacing;
+    int due = 0;
+    for (std::uint64_t step = 1; step <= 100; ++step)
+      due += pacing.step() && pacing.hear(fixed, 10 * step, limit, step) ? 1 : 0;
+    EXPECT_EQ(due, 0) << fixed;
+  }
+}
+
 TEST(LogPacing, goes_on_as_the_others_with_the_state_of_a_commit) {
   LogPacing one;
   for (int i = 0; i < 37; ++i)
-    if (one.step()) one.hear(1'000U * static_cast<unsigned>(i), limit, static_cast<unsigned>(i));
+    if (one.step()) one.hear(0, 1'000U * static_cast<unsigned>(i), limit, static_cast<unsigned>(i));
   LogPacing other;
   other.set_state(one.state());
   for (int i = 0; i < 100; ++i) {
     const bool asks = one.step();
     ASSERT_EQ(asks, other.step());
     if (asks) {
-      EXPECT_EQ(one.hear(500'000, limit, 60), other.hear(500'000, limit, 60));
+      EXPECT_EQ(one.hear(1'000, 500'000, limit, 60), other.hear(1'000, 500'000, limit, 60));
     }
   }
   EXPECT_EQ(one.state(), other.state());

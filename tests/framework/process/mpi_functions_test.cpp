@@ -180,8 +180,8 @@ const Names local_since_6;
 
 /// On MPI_COMM_WORLD they do the same as on session.comm(), or cannot be called for it; or C++ does not let them be
 /// called any more.
-const Names left_alone{"MPI_Abort", "MPI_Comm_get_parent", "MPI_Errhandler_get", "MPI_Errhandler_set",
-                       "MPI_Pack",  "MPI_Pack_size",       "MPI_Unpack"};
+const Names left_alone{"MPI_Comm_get_parent", "MPI_Errhandler_get", "MPI_Errhandler_set", "MPI_Pack",
+                       "MPI_Pack_size",       "MPI_Unpack"};
 
 Names refused() {
   Names names;

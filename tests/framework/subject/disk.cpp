@@ -157,6 +157,13 @@ Scenarios disk_scenarios() {
     session.store().finish_disk();
     say(session, fmt::format("version {}", session.store().version().value));
   };
+  all["changes_its_folder"] = [](mend::Session& session) {
+    long step = 0;
+    session.store().protect("step", step);
+    std::filesystem::current_path("/");
+    for (step = 1; step <= 3; ++step) session.store().commit();
+    session.store().finish_disk();
+  };
   all["loses_its_disk"] = [](mend::Session& session) {
     Share share(session.rank().value, session.size());
     int step = 0;

@@ -127,6 +127,17 @@ TEST_F(RankFiles, are_there_whole_under_their_name_and_give_back_what_was_writte
   EXPECT_THAT(values, ElementsAre(8, 9, -1, -1)) << "what the second row has";
 }
 
+TEST_F(RankFiles, have_descriptions_of_any_length) {
+  const std::string shape(200'000, '1');
+  const mend::PackedMember member{"subset", shape, {}};
+  const auto path = folder_ / mend::rank_file_name(Rank{0});
+  const auto pieces = mend::lay_out_rank_file(path, std::vector{member});
+  mend::fill_rank_file(path, pieces, {Version{1}, Rank{0}, 1, 0, 0});
+  const auto own = mend::RankFile(path).read_member("subset");
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->shape, shape);
+}
+
 TEST_F(RankFiles, are_refused_with_any_bit_flipped) {
   const FileSeal seal = write(folder_.path(), 1, 2);
   const auto path = folder_ / "rank-00001.h5";
