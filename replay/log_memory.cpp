@@ -1,6 +1,9 @@
 #include "replay/log_memory.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
 
 namespace mend::replay {
 
@@ -23,6 +26,24 @@ std::span<std::byte> LogMemory::take(std::size_t size) {
   return piece;
 }
 
-void LogMemory::clear() { current_ = offset_ = used_ = 0; }
+bool LogMemory::Chunk::has_any(InUse in_use) const {
+  return std::ranges::any_of(in_use, [this](const std::byte* piece) {
+    return !std::less<>()(piece, bytes.get()) && std::less<>()(piece, bytes.get() + size);
+  });
+}
+
+bool LogMemory::has_any(InUse in_use) const {
+  const auto is_in_use = [&](const Chunk& chunk) { return chunk.has_any(in_use); };
+  return std::ranges::any_of(chunks_, is_in_use) || std::ranges::any_of(left_alone_, is_in_use);
+}
+
+void LogMemory::clear(InUse in_use) {
+  current_ = offset_ = used_ = 0;
+  if (in_use.empty() && left_alone_.empty()) return;
+  std::ranges::move(std::exchange(left_alone_, {}), std::back_inserter(chunks_));
+  const auto used = std::ranges::stable_partition(chunks_, [&](const Chunk& chunk) { return !chunk.has_any(in_use); });
+  std::ranges::move(used, std::back_inserter(left_alone_));
+  chunks_.erase(used.begin(), used.end());
+}
 
 }  // namespace mend::replay

@@ -118,13 +118,17 @@ void RegionLog::begin_region(int region) {
 
 void RegionLog::retire(Region region) { dropped_.push_back(std::move(region.memory)); }
 
-void RegionLog::forget_dropped() {
-  for (LogMemory& memory : dropped_) {
-    if (spare_.size() > depth_) break;
-    memory.clear();
-    spare_.push_back(std::move(memory));
+void RegionLog::forget_dropped(InUse in_use) {
+  std::vector<LogMemory> used;
+  for (LogMemory& memory : std::exchange(dropped_, {})) {
+    if (memory.has_any(in_use)) {
+      used.push_back(std::move(memory));
+    } else if (spare_.size() <= depth_) {
+      memory.clear();
+      spare_.push_back(std::move(memory));
+    }
   }
-  dropped_.clear();
+  dropped_ = std::move(used);
 }
 
 /// Returns the earliest kept region that is not before `region`: all messages that precede `region` also precede that

@@ -83,8 +83,8 @@ class RegionLog final : public MessageLog {
   bool can_go_back_to(int region) const;
   /// Goes back to the beginning of `region`, or begins it if it is later than all regions.
   void go_back_to(int region);
-  /// Frees the copies of dropped regions, which must not be in use any more.
-  void forget_dropped();
+  /// Frees the copies of dropped regions, but for regions with copies in use.
+  void forget_dropped(InUse in_use);
 
   // --- after a failure: all ranks together -----------------------------------------------------------------------
   bool has_messages() const { return !sends_.empty() || !received_.empty(); }

@@ -167,12 +167,12 @@ void SenderLog::committed() {
   count_held();
 }
 
-void SenderLog::forget_log() {
+void SenderLog::forget_log(InUse in_use) {
   for (Phase phase = std::min<Phase>(phase_, 1); phase <= phase_; ++phase) {
     OfPhase& one = phases_[phase];
-    one.retained.drop_all();
+    one.retained.drop_all(in_use);
     one.forgotten += one.memory.used();
-    one.memory.clear();
+    one.memory.clear(in_use);
     for (auto& [peer, entries] : one.log) entries = {};
   }
   count_held();
@@ -228,8 +228,8 @@ bool SenderLog::is_behind() const {
   return *behind_ > 0;
 }
 
-void SenderLog::reuse_retained() {
-  for (OfPhase& one : phases_) one.retained.reuse();
+void SenderLog::reuse_retained(InUse in_use) {
+  for (OfPhase& one : phases_) one.retained.reuse(in_use);
   count_held();
 }
 

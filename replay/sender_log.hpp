@@ -148,8 +148,8 @@ class SenderLog final : public MessageLog {
   /// Returns the acknowledgements that are due. If some are lost with a communicator, hear() makes up for them.
   std::vector<Acknowledgement> take_acknowledgements();
   void acknowledged(int by, std::span<const std::uint64_t> words);
-  /// Reuses the memory of copies that were acknowledged. No copy may be on its way.
-  void reuse_retained();
+  /// Reuses the memory of copies that were acknowledged.
+  void reuse_retained(InUse in_use = {});
 
   /// Returns how many bytes have been sent to each of `ranks` ranks in this phase.
   std::vector<std::uint64_t> bytes_sent(int ranks) const;
@@ -168,8 +168,8 @@ class SenderLog final : public MessageLog {
   /// Returns how many of the logged bytes are kept.
   std::size_t bytes_kept() const;
   /// Forgets the messages of the setup, while it lasts; afterwards all others, including those to mates. They cannot be
-  /// sent again from now on. Copies must not be in use.
-  void forget_log();
+  /// sent again from now on.
+  void forget_log(InUse in_use = {});
   /// Returns true if messages of a phase that is kept were forgotten.
   bool has_forgotten() const;
   /// Returns how many bytes the log and the copies for mates hold, with what messages need beside their bytes.

@@ -103,7 +103,7 @@ MessageLogs::MessageLogs()
 MessageLogs::~MessageLogs() {
   if (process_context().logged_calls == this) process_context().logged_calls = nullptr;
   for (const auto& [id, log] : logs_) messages_.drop(log->virtual_comm);
-  if (messages_.sends_have_ended()) return;
+  if (messages_.sends_under_way().empty()) return;
   // The receivers may still take these messages: the communicators are the program's. So what they send stays.
   static std::vector<std::unique_ptr<Log>> kept;
   for (auto& [id, log] : logs_) kept.push_back(std::move(log));
@@ -162,7 +162,7 @@ void MessageLogs::begin_region(int id, int region) {
                               region, id, log.regions.region().value_or(0)));
   }
   log.regions.begin_region(region);
-  if (messages_.sends_have_ended()) log.regions.forget_dropped();
+  log.regions.forget_dropped(messages_.sends_under_way());
 }
 
 void MessageLogs::remove(int id) {

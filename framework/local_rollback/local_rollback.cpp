@@ -611,10 +611,11 @@ std::size_t LocalRollback::log_limit() const {
 }
 
 /// Called when the log, with the copies for ranks of the cluster, holds more than its limit. If it still does without
-/// the copies that were received, it is dropped whenever no copy is being sent. Then this rank cannot send the others
-/// the messages that they need, and all ranks roll back at the next failure, unless they commit before.
+/// the copies that were received, it is dropped, but for copies that are being sent. Then this rank cannot send the
+/// others the messages that they need, and all ranks roll back at the next failure, unless they commit before.
 void LocalRollback::check_log() {
-  if (messages_.sends_have_ended()) sender_log_.reuse_retained();
+  const std::vector<const std::byte*> in_use = messages_.sends_under_way();
+  sender_log_.reuse_retained(in_use);
   if (sender_log_.bytes_held() <= log_limit()) return;
   if (!std::exchange(log_is_full_, true)) {
     const std::string_view then = options_.is_strict ? "the job ends" : "all ranks go back";
@@ -631,7 +632,7 @@ void LocalRollback::check_log() {
           session_.rank, limit, then));
     }
   }
-  if (messages_.sends_have_ended()) sender_log_.forget_log();
+  sender_log_.forget_log(in_use);
 }
 
 /// The first rank is tried when there is a commit, the next one at the commit after that. When the process ends, all

@@ -28,17 +28,17 @@ void Retained::received(const Channel& channel, std::uint64_t count) {
   if (entries.empty()) entries_.erase(known);
 }
 
-void Retained::drop_all() {
+void Retained::drop_all(InUse in_use) {
   entries_.clear();
   for (Piece& piece : pieces_) {
     piece.kept = 0;
-    piece.memory.clear();
+    piece.memory.clear(in_use);
   }
 }
 
-void Retained::reuse() {
+void Retained::reuse(InUse in_use) {
   for (Piece& piece : pieces_)
-    if (piece.kept == 0) piece.memory.clear();
+    if (piece.kept == 0) piece.memory.clear(in_use);
 }
 
 std::vector<Resent> Retained::of(int peer) const {

@@ -32,9 +32,9 @@ class Retained {
   /// Records that the first `count` messages of the channel were received.
   void received(const Channel& channel, std::uint64_t count);
   /// Records that all messages were received.
-  void drop_all();
-  /// Reuses the memory of copies that are not kept any more. That memory must not be in use.
-  void reuse();
+  void drop_all(InUse in_use = {});
+  /// Reuses the memory of copies that are not kept any more, but for the pieces in use.
+  void reuse(InUse in_use);
   /// Returns the messages that are kept for `peer`, in the order in which they were sent.
   std::vector<Resent> of(int peer) const;
   /// Returns how many bytes are used, also by copies that are not kept any more.

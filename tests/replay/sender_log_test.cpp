@@ -617,5 +617,26 @@ TEST(LogMemory, keeps_what_it_gave_where_it_is_and_takes_it_again) {
   EXPECT_EQ(memory.take(50).data(), first);
 }
 
+TEST(LogMemory, leaves_alone_what_is_in_use_until_it_is_not) {
+  LogMemory memory;
+  const std::byte* const first = memory.take(100).data();
+  const std::span<std::byte> large = memory.take(5 << 20);
+  const std::vector<const std::byte*> in_use{large.data()};
+  EXPECT_TRUE(memory.has_any(in_use));
+  for (int i = 0; i < 2; ++i) {
+    memory.clear(in_use);
+    EXPECT_EQ(memory.used(), 0U);
+    EXPECT_EQ(memory.take(50).data(), first);
+    EXPECT_NE(memory.take(5 << 20).data(), large.data());
+    EXPECT_TRUE(memory.has_any(in_use));
+  }
+  memory.clear();
+  memory.take(1);
+  const std::vector<const std::byte*> both{memory.take(5 << 20).data(), memory.take(5 << 20).data()};
+  EXPECT_THAT(both, testing::Contains(large.data()));
+  const std::byte elsewhere{};
+  EXPECT_FALSE(memory.has_any(std::vector{&elsewhere}));
+}
+
 }  // namespace
 }  // namespace mend::replay

@@ -134,7 +134,7 @@ void LocalRollback::exchange_acknowledgements() {
     sender_log_.acknowledged(status.MPI_SOURCE, words);
     has_come = true;
   }
-  if (has_come && messages_.sends_have_ended()) sender_log_.reuse_retained();
+  if (has_come) sender_log_.reuse_retained(messages_.sends_under_way());
 }
 
 /// Called when the communicators of the epoch were revoked.

@@ -157,24 +157,44 @@ int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag
   MPI_Request request = MPI_REQUEST_NULL;
   const int code =
       library::begin_send(bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED, to, tag, comm, &request);
-  if (request != MPI_REQUEST_NULL) sends_.push_back(request);
+  if (request != MPI_REQUEST_NULL) keep_send(request, bytes);
   return code;
+}
+
+void LoggedMessages::keep_send(MPI_Request send, std::span<const std::byte> bytes) {
+  sends_.push_back(send);
+  sent_from_.push_back(bytes.data());
 }
 
 void LoggedMessages::forget_ended_sends() {
   std::vector<int> ended(sends_.size());
   int count = 0;
   library::test_some(static_cast<int>(sends_.size()), sends_.data(), &count, ended.data());
-  std::erase(sends_, MPI_REQUEST_NULL);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    if (sends_[i] == MPI_REQUEST_NULL) continue;
+    sends_[kept] = sends_[i];
+    sent_from_[kept++] = sent_from_[i];
+  }
+  sends_.resize(kept);
+  sent_from_.resize(kept);
 }
 
-bool LoggedMessages::sends_have_ended() {
-  if (std::ranges::any_of(operations_, [](const Operation& one) { return one.send != MPI_REQUEST_NULL; })) return false;
+std::vector<const std::byte*> LoggedMessages::sends_under_way() {
   if (!sends_.empty()) {
     const ErrorsReturned quiet;
     forget_ended_sends();
   }
-  return sends_.empty();
+  std::vector<const std::byte*> under_way = sent_from_;
+  for (const Operation& one : operations_)
+    if (one.send != MPI_REQUEST_NULL) under_way.push_back(one.copy.data());
+  return under_way;
+}
+
+/// The requests of copies have ended, or are nobody's any more.
+void LoggedMessages::forget_sends() {
+  sends_.clear();
+  sent_from_.clear();
 }
 
 int LoggedMessages::resend(MPI_Comm comm, int to, int tag, std::span<const std::byte> bytes) {
@@ -552,7 +572,7 @@ void LoggedMessages::poll_in_vain(const Choice& choice) {
 void LoggedMessages::end_epoch() {
   const ErrorsReturned quiet;
   for (MPI_Request& send : sends_) PMPI_Wait(&send, MPI_STATUS_IGNORE);
-  sends_.clear();
+  forget_sends();
   for (Receive& receive : receives_) {
     if (receive.beneath != MPI_REQUEST_NULL) PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
     receive.waits_for_choice = false;
@@ -589,8 +609,8 @@ void LoggedMessages::drop(const VirtualComm& virtual_comm) {
   }
   for (Operation& one : operations_) {
     if (one.is_complete || one.virtual_comm != &virtual_comm) continue;
+    if (one.send != MPI_REQUEST_NULL) keep_send(std::exchange(one.send, MPI_REQUEST_NULL), one.copy);
     one.copy = {};
-    if (one.send != MPI_REQUEST_NULL) sends_.push_back(std::exchange(one.send, MPI_REQUEST_NULL));
     one.is_dropped = true;
     complete(one);
   }
@@ -599,12 +619,12 @@ void LoggedMessages::drop(const VirtualComm& virtual_comm) {
 void LoggedMessages::leave_sends() {
   const ErrorsReturned quiet;
   for (MPI_Request& send : sends_) PMPI_Request_free(&send);
-  sends_.clear();
+  forget_sends();
 }
 
 void LoggedMessages::settle() {
   quietly([&] { return PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE); });
-  sends_.clear();
+  forget_sends();
 }
 
 }  // namespace mend

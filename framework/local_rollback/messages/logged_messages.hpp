@@ -157,8 +157,8 @@ class LoggedMessages {
   bool take_dropped() { return std::exchange(completed_dropped_, false); }
   /// Returns true once if a message of a collective call was shorter than what the call expects. Local.
   bool take_too_short() { return std::exchange(was_too_short_, false); }
-  /// Returns true if no copy is being sent any more. Local.
-  bool sends_have_ended();
+  /// Returns where the copies begin that are being sent. Local.
+  std::vector<const std::byte*> sends_under_way();
 
   /// Begins the replay in a rank that rolls back. `order`: nothing if the order in which its messages may come is
   /// not known. `alone`: no other rank rolls back with it, so it has caught up when it has sent all messages that the
@@ -283,6 +283,8 @@ class LoggedMessages {
   [[noreturn]] void refuse_large_message() const;
   int packed_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) const;
   void forget_ended_sends();
+  void keep_send(MPI_Request send, std::span<const std::byte> bytes);
+  void forget_sends();
   int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm);
 
   replay::MessageLog& log_;
@@ -298,7 +300,8 @@ class LoggedMessages {
   std::unordered_map<MPI_Message, Matched> matched_;
   Communicator own_;  // of this process alone, for the handles of matched messages
   std::unordered_map<MPI_Request, Persistent> persistent_;
-  std::vector<MPI_Request> sends_;  // of copies
+  std::vector<MPI_Request> sends_;           // of copies
+  std::vector<const std::byte*> sent_from_;  // where each of them begins
   std::vector<std::byte> packed_;
   std::optional<Replay> replay_;
   std::uint64_t receives_so_far_ = 0;

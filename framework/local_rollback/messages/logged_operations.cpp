@@ -49,7 +49,7 @@ void LoggedMessages::take_back(MPI_Request* request) {
     PMPI_Cancel(&part->beneath);
     PMPI_Wait(&part->beneath, MPI_STATUS_IGNORE);
   }
-  if (operation->send != MPI_REQUEST_NULL) sends_.push_back(operation->send);
+  if (operation->send != MPI_REQUEST_NULL) keep_send(operation->send, operation->copy);
   complete(*operation);
   remove(operation);
   PMPI_Request_free(request);
