@@ -3,12 +3,12 @@
 
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
-  pkg_search_module(MEND_HDF5 QUIET IMPORTED_TARGET hdf5-serial>=1.10 hdf5>=1.10)
+  pkg_search_module(MEND_HDF5 QUIET IMPORTED_TARGET hdf5-serial>=1.10.2 hdf5>=1.10.2)
 endif()
 if(NOT MEND_HDF5_FOUND)
   enable_language(C)  # needed by CMake's own search
   set(HDF5_PREFER_PARALLEL OFF)
-  find_package(HDF5 1.10 REQUIRED COMPONENTS C)
+  find_package(HDF5 1.10.2 REQUIRED COMPONENTS C)
 endif()
 if(NOT TARGET mend_hdf5)
   add_library(mend_hdf5 INTERFACE IMPORTED GLOBAL)

@@ -270,8 +270,8 @@ int Fenix_Data_barrier(int group_id);
 /** Copies the first `max_count` elements of the member into `target_buffer`, as they were in that snapshot, or each
  * with its newest value (FENIX_DATA_SNAPSHOT_ALL). Elements that were not stored are not changed, and
  * FENIX_WARNING_PARTIAL_RESTORE is returned. `*found_data`, if not NULL, becomes the subset of the elements that were
- * found. A `max_count` of 0 copies nothing; in programs for Fenix 1.0, everything. Returns FENIX_ERROR_NODATA_FOUND if
- * there is no such snapshot. Collective over the ranks. */
+ * found. A `max_count` of 0 copies nothing; in programs for Fenix 1.0, everything, unless `target_buffer` is NULL.
+ * Returns FENIX_ERROR_NODATA_FOUND if there is no such snapshot. Collective over the ranks. */
 int Fenix_Data_member_restore(int group_id, int member_id, void *target_buffer, int max_count, int time_stamp,
                               Fenix_Data_subset *found_data);
 /** Fenix_Data_member_restore from the snapshots that this process holds. Local. */

@@ -50,6 +50,7 @@ void SenderLog::OfPhase::clear() {
   memory.clear();
   retained.drop_all();
   forgotten = 0;
+  has_forgotten = false;
   logged = 0;
   for (auto& [peer, entries] : log) entries.clear();
   sends.clear();
@@ -172,6 +173,8 @@ void SenderLog::forget_log(InUse in_use) {
     OfPhase& one = phases_[phase];
     one.retained.drop_all(in_use);
     one.forgotten += one.memory.used();
+    one.has_forgotten =
+        one.has_forgotten || std::ranges::any_of(one.log, [](const auto& entries) { return !entries.second.empty(); });
     one.memory.clear(in_use);
     for (auto& [peer, entries] : one.log) entries = {};
   }
@@ -205,9 +208,7 @@ std::size_t SenderLog::retained_bytes() const {
   return sum_over_phases([](const OfPhase& one) { return one.retained.bytes(); });
 }
 
-bool SenderLog::has_forgotten() const {
-  return std::ranges::any_of(phases_, [](const OfPhase& one) { return one.forgotten > 0; });
-}
+bool SenderLog::has_forgotten() const { return std::ranges::any_of(phases_, &OfPhase::has_forgotten); }
 
 void SenderLog::note_event(const Channel& channel, std::uint32_t& place, bool was_received) {
   History& history = now().history;

@@ -216,6 +216,7 @@ class SenderLog final : public MessageLog {
     LogMemory memory;
     Retained retained;
     std::size_t forgotten = 0;              ///< bytes
+    bool has_forgotten = false;             ///< messages, which may be empty
     std::uint64_t logged = 0;               ///< messages, also those that were forgotten
     std::map<int, std::vector<Entry>> log;  ///< by peer
     ChannelMap<Sends> sends;

@@ -103,12 +103,13 @@ MessageLogs::MessageLogs()
 MessageLogs::~MessageLogs() {
   if (process_context().logged_calls == this) process_context().logged_calls = nullptr;
   for (const auto& [id, log] : logs_) messages_.drop(log->virtual_comm);
-  if (messages_.sends_under_way().empty()) return;
-  // The receivers may still take these messages: the communicators are the program's. So what they send stays.
-  static std::vector<std::unique_ptr<Log>> kept;
-  for (auto& [id, log] : logs_) kept.push_back(std::move(log));
-  for (auto& log : retired_) kept.push_back(std::move(log));
-  messages_.leave_sends();
+  if (!messages_.sends_under_way().empty()) {
+    // The receivers may still take these messages: the communicators are the program's. So what they send stays.
+    static auto& kept = *new std::vector<std::unique_ptr<Log>>;
+    for (auto& [id, log] : logs_) kept.push_back(std::move(log));
+    for (auto& log : retired_) kept.push_back(std::move(log));
+  }
+  messages_.leave_requests();
 }
 
 Epoch MessageLogs::epoch() const { return state().engine().epoch_state().epoch; }

@@ -82,6 +82,7 @@ class LocalRollback final : public LoggedCalls {
   /// Returns true if the control thread reports that the ranks wait for each other since one has rolled back, and this
   /// rank has not begun to recover from that. Local.
   bool waits_in_vain() const { return rolled_back_since_commit_ && refusal_.empty() && rollback_note::waits_in_vain; }
+  bool has_to_leave() const override { return leaves_; }
   /// Throws ProcessFailure if this rank has to leave the body. Local.
   void require_in_body() {
     if (leaves_) leave();

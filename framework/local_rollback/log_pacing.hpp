@@ -2,9 +2,9 @@
 // (framework/local_rollback/local_rollback.hpp), so that all commit at the same step before one is full.
 //
 // Each question costs a small collective call. So the ranks ask again when half of the steps until three quarters of
-// the limit are done, if logs continue to grow as in this interval. They ask at the latest when they have done as many
-// steps again as before, because programs change. A job whose logs stay small asks as often as the logarithm of its
-// steps.
+// what commits can free are done, if logs continue to grow as in this interval. They ask at the latest when they have
+// done as many steps again as before, because programs change. A job whose logs stay small asks as often as the
+// logarithm of its steps.
 //
 // The decision depends only on data that all ranks know, so all ask at the same steps. So does a process that takes
 // over a rank with the state of the last commit. Pure.
@@ -37,11 +37,11 @@ class LogPacing {
   /// Records that the largest log has `fixed` bytes, which no commit frees, and `largest` more bytes after
   /// `steps_of_interval` steps. Returns true if a commit is due.
   bool hear(std::uint64_t fixed, std::uint64_t largest, std::uint64_t limit, std::uint64_t steps_of_interval) {
-    const double most = 0.75 * static_cast<double>(limit) - static_cast<double>(fixed);
-    if (most <= 0) {  // commits do not help
+    if (fixed >= limit) {  // commits do not help
       state_.next_ask = 2 * state_.steps;
       return false;
     }
+    const double most = 0.75 * static_cast<double>(limit - fixed);
     const double rate =
         static_cast<double>(largest) / static_cast<double>(std::max<std::uint64_t>(steps_of_interval, 1));
     const double left = most - static_cast<double>(largest);

@@ -51,6 +51,8 @@ class LoggedCalls {
   virtual int free(MPI_Comm* comm) = 0;
   /// Returns true if calls on any communicator are logged now. Local.
   virtual bool is_logging() const { return true; }
+  /// Returns true if this rank has to leave the body: its requests will never be completed. Local.
+  virtual bool has_to_leave() const { return false; }
   /// Refuses `call`, which is not covered: throws UsageError, or returns MPI's code when the job has ended because of
   /// it.
   virtual int refuse(const char* call) const = 0;

@@ -531,6 +531,19 @@ TEST(SenderLog, gives_a_newcomer_the_setup_and_the_interval_and_nothing_of_what_
   EXPECT_EQ(log.bytes(), 16);
 }
 
+TEST(SenderLog, knows_that_messages_were_forgotten_though_they_were_empty) {
+  SenderLog log(0, &hash);
+  cut(log);
+  log.end_send(to_one, log.begin_send(to_one, 0).bytes);
+  EXPECT_GT(log.bytes_held(), 0U);
+  EXPECT_FALSE(log.has_forgotten());
+  log.forget_log();
+  EXPECT_EQ(log.bytes_held(), 0U);
+  EXPECT_TRUE(log.has_forgotten());
+  cut(log);
+  EXPECT_FALSE(log.has_forgotten());
+}
+
 TEST(SenderLog, gives_a_newcomer_what_was_sent_before_a_begun_commit_until_it_is_published) {
   SenderLog log(0, &hash);
   cut(log);

@@ -616,7 +616,10 @@ void LoggedMessages::drop(const VirtualComm& virtual_comm) {
   }
 }
 
-void LoggedMessages::leave_sends() {
+void LoggedMessages::leave_requests() {
+  static auto& kept = *new Receives;  // the application may still complete them, and MPI asks for their statuses then
+  kept.splice(kept.end(), receives_);
+  by_handle_.clear();
   const ErrorsReturned quiet;
   for (MPI_Request& send : sends_) PMPI_Request_free(&send);
   forget_sends();

@@ -173,8 +173,9 @@ class LoggedMessages {
   bool receives_from_any() const { return receives_from_any_; }
   /// Called when every message was received. Nothing uses the log any more when this returns. Local.
   void settle();
-  /// Ends the requests of copies that are being sent. The copies must stay until the process ends. Local.
-  void leave_sends();
+  /// Leaves dropped requests to the application, and copies that are being sent to MPI: the copies must stay until the
+  /// process ends. Local.
+  void leave_requests();
 
  private:
   struct Choice {

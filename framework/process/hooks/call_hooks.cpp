@@ -60,11 +60,11 @@ int complete(LoggedCalls& logged, int count, MPI_Request* requests, Finish finis
   });
 }
 
-/// Returns `code`, of a call that tests requests. If that is a failure, calls `end`, which says that they are complete,
-/// as the library does: a program that does not look at codes would test them for ever.
+/// Returns `code`, of a call that tests requests. If this rank has to leave the body, calls `end`, which says that they
+/// are complete: a program that does not look at codes would test them for ever.
 template <class End>
-int ended_by_failure(int code, End end) {
-  if (outcome_of(code) == MpiOutcome::failure) end();
+int ended_by_failure(const LoggedCalls& logged, int code, End end) {
+  if (logged.has_to_leave() && outcome_of(code) == MpiOutcome::failure) end();
   return code;
 }
 
@@ -478,6 +478,7 @@ int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
   if (auto* logged = mend::owner_of(1, request)) {
     return mend::ended_by_failure(
+        *logged,
         mend::complete(
             *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
             [&] { return note_if_completed(1, request, flag, [&] { return library(request, flag, status); }); }),
@@ -493,6 +494,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status status
   static const auto library = of_the_library<decltype(&PMPI_Testall)>("PMPI_Testall");
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::ended_by_failure(
+        *logged,
         mend::complete(
             *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
             [&] {
@@ -511,6 +513,7 @@ int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_S
   static const auto library = of_the_library<decltype(&PMPI_Testany)>("PMPI_Testany");
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::ended_by_failure(
+        *logged,
         mend::complete(
             *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
             [&] {
@@ -533,6 +536,7 @@ int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], M
   static const auto library = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::ended_by_failure(
+        *logged,
         mend::complete(
             *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
             [&] {

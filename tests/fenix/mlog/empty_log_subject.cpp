@@ -73,8 +73,15 @@ int main(int argc, char** argv) {
   CHECK(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == 4);
   int active = -1;
   CHECK(Fenix_Mlog_active(&active) == FENIX_SUCCESS && active == log_id);
+  MPI_Request left_over = MPI_REQUEST_NULL;
+  CHECK(MPI_Irecv(&got, 1, MPI_INT, (rank + 1) % 4, 99, comm, &left_over) == MPI_SUCCESS);
   fenix::mlog::activate(FENIX_MLOG_NONE);
   CHECK(Fenix_Finalize() == FENIX_SUCCESS);
+  MPI_Status status;
+  int was_cancelled = 0;
+  CHECK(MPI_Wait(&left_over, &status) == MPI_SUCCESS);
+  MPI_Test_cancelled(&status, &was_cancelled);
+  CHECK(was_cancelled == 1);
   CHECK(MPI_Barrier(comm) == MPI_SUCCESS);  // until MPI_Finalize it is the program's
   std::printf("rank %d: %d checks failed\n", rank, failed);
   MPI_Finalize();

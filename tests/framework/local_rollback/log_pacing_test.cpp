@@ -76,7 +76,7 @@ TEST(LogPacing, notices_soon_that_a_program_sends_more) {
 }
 
 TEST(LogPacing, does_not_take_the_log_of_the_setup_for_growth) {
-  for (const std::uint64_t fixed : {limit / 2, limit - 1, 2 * limit}) {
+  for (const std::uint64_t fixed : {limit / 2, limit / 10 * 9, limit, 2 * limit}) {
     LogPacing pacing;
     int due = 0;
     for (std::uint64_t step = 1; step <= 100; ++step)
