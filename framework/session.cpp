@@ -97,6 +97,9 @@ void Session::report(std::string_view name, std::string_view text) {
   engine_.answer().report(std::string(name), std::string(text));
 }
 void Session::report_number(std::string_view name, double value) { engine_.answer().report(std::string(name), value); }
+void Session::report_whole_number(std::string_view name, unsigned long long value) {
+  engine_.answer().report(std::string(name), value);
+}
 void Session::report_whole_number(std::string_view name, long long value) {
   engine_.answer().report(std::string(name), value);
 }

@@ -131,6 +131,8 @@ class Session {
   void report(std::string_view name, T value) {
     if constexpr (std::is_floating_point_v<T>) {
       report_number(name, static_cast<double>(value));
+    } else if constexpr (std::is_unsigned_v<T>) {
+      report_whole_number(name, static_cast<unsigned long long>(value));
     } else {
       report_whole_number(name, static_cast<long long>(value));
     }
@@ -162,6 +164,7 @@ class Session {
  private:
   void report_number(std::string_view name, double value);
   void report_whole_number(std::string_view name, long long value);
+  void report_whole_number(std::string_view name, unsigned long long value);
 
   friend bool transaction(Session& session, const std::function<bool()>& work);
   Engine& engine_;

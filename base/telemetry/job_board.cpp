@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +23,20 @@
 namespace mend::board {
 namespace {
 
+/// Names a running kernel, in the form of a UUID.
+using Boot = std::array<char, 37>;
+
+Boot this_boot() {
+  Boot boot{};
+  const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return boot;
+  [[maybe_unused]] const ssize_t length = ::read(file, boot.data(), boot.size() - 1);
+  ::close(file);
+  return boot;
+}
+
 struct alignas(64) Head {
+  Boot boot{};  // of the machine on which the board was made
   std::atomic<std::uint32_t> slots{0};
   std::atomic<std::uint32_t> taken{0};
   Requests requests;
@@ -105,6 +119,11 @@ void join() {
   if (status_file == nullptr) return;
   void* const memory = map_existing((std::filesystem::path(status_file).parent_path() / file_name).string());
   if (memory == nullptr) return;
+  if (static_cast<const Head*>(memory)->boot != this_boot()) {  // several nodes see one folder
+    const Head* const other = static_cast<const Head*>(memory);
+    ::munmap(memory, sizeof(Head) + other->slots * sizeof(AlignedSlot));
+    return;
+  }
   head = static_cast<Head*>(memory);
   const std::uint32_t number = head->taken.fetch_add(1);
   if (number >= head->slots) return;  // more processes were started than there is room for: this one is not shown
@@ -153,7 +172,7 @@ Board::Board(const std::filesystem::path& folder, std::size_t slots)
   if (error == 0 && memory_ == nullptr) error = errno;
   if (file >= 0) ::close(file);
   if (error != 0) throw EnvironmentError(fmt::format("cannot make the file {}: {}", path, std::strerror(error)));
-  new (memory_) Head;
+  (new (memory_) Head)->boot = this_boot();
   std::uninitialized_default_construct_n(slots_after(memory_), slots);
   static_cast<Head*>(memory_)->slots = static_cast<std::uint32_t>(slots);
 }

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -33,8 +35,14 @@ struct Recorder {
   std::mutex pending_mutex;  // held only briefly, unlike the other mutex
   std::string pending;
 
+  /// A part of an event would spoil all that are written after it.
   void write(const std::string& text) {
-    complete = ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && complete;
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written == static_cast<ssize_t>(text.size())) return;
+    complete = false;
+    if (written <= 0) return;
+    const off_t before = ::lseek(descriptor, -written, SEEK_CUR);
+    [[maybe_unused]] const int cut = ::ftruncate(descriptor, before);
   }
 };
 
@@ -105,7 +113,9 @@ void stop() {
 void detail::record_span(std::string_view name, WallClock::time_point begin, WallClock::time_point end,
                          const Notes& notes) {
   const auto start_us = in_microseconds(begin).count();
-  note_event({{"name", name}, {"ph", "X"}, {"ts", start_us}, {"dur", in_microseconds(end).count() - start_us}}, notes);
+  const auto duration_us =
+      std::max<std::int64_t>(in_microseconds(end).count() - start_us, 0);  // clocks may be set back
+  note_event({{"name", name}, {"ph", "X"}, {"ts", start_us}, {"dur", duration_us}}, notes);
   write_pending();
 }
 

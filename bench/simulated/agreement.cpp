@@ -339,12 +339,17 @@ int run(int argc, char** argv) {
   OwnMachine own;
   std::vector<std::string> names;
   for (const Figure& one : figures) names.emplace_back(one.name);
-  app.option("--figure", figure, "This one alone").one_of(names);
-  app.option("--processes", own.processes, "Instead of figures: agreements of so many").between(2, 1 << 20);
-  app.option("--processes-per-node", own.processes_per_node, "Of those").between(1, 4096).with_default();
-  app.option("--latency", own.latency_us, "Between nodes, in us").between(0.001, 1e6).with_default();
-  app.option("--overhead", own.overhead_us, "Of a message at either end, in us").between(0.001, 1e6).with_default();
-  app.flag("--without-million", without_million, "Leave out the run with 1,048,576 processes");
+  const Option one_figure = app.option("--figure", figure, "This one alone").one_of(names);
+  const Option processes =
+      app.option("--processes", own.processes, "Instead of figures: agreements of so many").between(2, 1 << 20);
+  processes.excludes(one_figure);
+  const auto of_own = [&](const char* name, auto& value, const char* text) {
+    return app.option(name, value, text).needs(processes).with_default();
+  };
+  of_own("--processes-per-node", own.processes_per_node, "Of those").between(1, 4096);
+  of_own("--latency", own.latency_us, "Between nodes, in us").between(0.001, 1e6);
+  of_own("--overhead", own.overhead_us, "Of a message at either end, in us").between(0.001, 1e6);
+  app.flag("--without-million", without_million, "Leave out the run with 1,048,576 processes").excludes(processes);
   app.option("--json", json_file, "Also write all numbers to this file");
   if (const auto code = app.parse_as_command(argc, argv)) return *code;
   say("Simulated: a one-port network with latency, overhead and a cost per byte (bench/simulated/machines.hpp). "

@@ -379,18 +379,22 @@ int run(int argc, char** argv) {
   bool quick = false;
   std::string json_file;
   std::string figure;
-  app.option("--figure", figure, "This one alone")
-      .one_of({"ring-3", "ring-4", "ring-5", "ring-6", "ring-equation-1", "false-suspicions", "ring-256000"});
+  const Option one_figure =
+      app.option("--figure", figure, "This one alone")
+          .one_of({"ring-3", "ring-4", "ring-5", "ring-6", "ring-equation-1", "false-suspicions", "ring-256000"});
   Effort effort{10'000, 100, 200, true};
-  app.flag("--quick", quick, "Fewer runs, and no cores at 1,024 and 256,000 processes (for tests)");
+  const Option quickly =
+      app.flag("--quick", quick, "Fewer runs, and no cores at 1,024 and 256,000 processes (for tests)");
   const Option runs =
       app.option("--runs", effort.runs, "Runs for each mean of figure 4; a quarter of those of figure 5")
           .between(1, 1'000'000'000)
           .with_default();
-  app.option("--probing-runs", effort.probing_runs, "Runs for figures 6 and 7 (the paper: 10,000)")
-      .between(1, 1'000'000'000)
-      .with_default();
-  add_options_of_scale(app, own);
+  const Option probing =
+      app.option("--probing-runs", effort.probing_runs, "Runs for figures 6 and 7 (the paper: 10,000)")
+          .between(1, 1'000'000'000)
+          .with_default();
+  const Option processes = add_options_of_scale(app, own);
+  for (const Option& of_figures : {one_figure, quickly, runs, probing}) processes.excludes(of_figures);
   app.option("--json", json_file, "Also write all numbers to this file");
   if (const auto code = app.parse_as_command(argc, argv)) return *code;
   if (!own.processes.empty()) {

@@ -99,29 +99,43 @@ Json line(const DetectorScale& scale, std::uint32_t n, const Setting& setting) {
 
 }  // namespace
 
-void add_options_of_scale(CommandLine& app, DetectorScale& scale) {
+Option add_options_of_scale(CommandLine& app, DetectorScale& scale) {
   const char* const group = "A scale of your own";
-  app.option("--processes", scale.processes, "Instead of figures: jobs of so many processes; a list, a line each")
-      .separated_by_commas()
-      .between(2, 1 << 20)
+  const Option processes =
+      app.option("--processes", scale.processes, "Instead of figures: jobs of so many processes; a list, a line each")
+          .separated_by_commas()
+          .between(2, 1 << 20)
+          .in_group(group);
+  app.option("--failures", scale.failures, "Of those, so many die")
+      .between(1, 1000)
+      .with_default()
+      .needs(processes)
       .in_group(group);
-  app.option("--failures", scale.failures, "Of those, so many die").between(1, 1000).with_default().in_group(group);
   app.option("--within", scale.within, "They die within this time, at random; 0: at once")
       .with_default()
+      .needs(processes)
       .in_group(group);
   app.option("--heartbeat", scale.heartbeat, "Between two of a process, as --mend-heartbeat")
       .with_default()
+      .needs(processes)
       .in_group(group);
-  app.option("--timeout", scale.timeout, "As --mend-timeout").with_default().in_group(group);
-  app.option("--latency", scale.latency_us, "Of a message, in us").between(0.001, 1e6).with_default().in_group(group);
+  app.option("--timeout", scale.timeout, "As --mend-timeout").with_default().needs(processes).in_group(group);
+  app.option("--latency", scale.latency_us, "Of a message, in us")
+      .between(0.001, 1e6)
+      .with_default()
+      .needs(processes)
+      .in_group(group);
   app.option("--overhead", scale.overhead_us, "Of a message at either end, in us")
       .between(0.001, 1e6)
       .with_default()
+      .needs(processes)
       .in_group(group);
   app.option("--samples", scale.runs, "How many times each is simulated")
       .between(1, 100'000)
       .with_default()
+      .needs(processes)
       .in_group(group);
+  return processes;
 }
 
 Json simulated(const DetectorScale& scale) {

@@ -24,7 +24,8 @@ struct DetectorScale {
   std::uint32_t runs = 5;
 };
 
-void add_options_of_scale(CommandLine& app, DetectorScale& scale);
+/// Returns --processes, which the others need.
+Option add_options_of_scale(CommandLine& app, DetectorScale& scale);
 
 /// Prints a line for each number of processes; returns the numbers. Throws UsageError if they do not fit together.
 nlohmann::json simulated(const DetectorScale& scale);

@@ -25,7 +25,7 @@ namespace mend {
 /// The fields that the application reports on this rank (Session::report, Session::report_hash).
 class Answer {
  public:
-  using Value = std::variant<long long, double, std::string>;
+  using Value = std::variant<long long, unsigned long long, double, std::string>;
 
   void report(std::string name, Value value) { fields_.insert_or_assign(std::move(name), std::move(value)); }
   void report_hash(std::span<const std::byte> part);

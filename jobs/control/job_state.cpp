@@ -100,14 +100,18 @@ std::vector<Entry> entries_on(const board::Board& board) {
   return entries;
 }
 
-/// Returns the living processes, and the dead ones whose rank no process has taken over yet.
+/// Returns the living processes, and the dead ones from which the others have not recovered yet.
 json processes_in(const std::vector<Entry>& entries) {
   std::set<int> held;
+  std::uint32_t newest_epoch = 0;
+  for (const Entry& entry : entries)
+    if (!entry.is_gone) newest_epoch = std::max(newest_epoch, entry.slot->epoch.load());
   json processes = json::array();
   for (const bool gone : {false, true}) {
     for (const Entry& entry : entries) {
       const int rank = entry.slot->rank;
-      if (entry.is_gone != gone || (gone && (rank == board::Slot::none || held.contains(rank)))) continue;
+      const bool is_over = rank == board::Slot::none || held.contains(rank) || entry.slot->epoch < newest_epoch;
+      if (entry.is_gone != gone || (gone && is_over)) continue;
       held.insert(rank);
       processes.push_back(state_of(entry));
     }

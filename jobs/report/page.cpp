@@ -100,17 +100,27 @@ json ends_of(const JobRecords& job) {
   return ends;
 }
 
-/// The commit costs of the whole run. Without a timeline, from the sums in the result.
+/// The commit costs of all launches. Without a timeline, from the sums in the result.
 CommitEconomy economy_of(const JobRecords& job) {
   if (job.timeline) return job.timeline->economy();
-  const json seconds = job.result.value("phase_seconds", json::object());
-  CommitEconomy economy{.run_time = Seconds(seconds.value("total", 0.0)),
-                        .commits = static_cast<std::uint64_t>(timed_commits(job.result)),
-                        .commit_time = Seconds(seconds.value("commit", 0.0)),
-                        .failures = job.result.at("recoveries").size(),
-                        .mtbf = {}};
+  CommitEconomy economy{};
+  for_each_launch(job.result, [&](const json& launch, int) {
+    const json seconds = launch.value("phase_seconds", json::object());
+    economy.run_time += Seconds(seconds.value("total", 0.0));
+    economy.commits += static_cast<std::uint64_t>(timed_commits(launch));
+    economy.commit_time += Seconds(seconds.value("commit", 0.0));
+    economy.failures += launch.value("recoveries", json::array()).size();
+  });
   economy.mtbf = mtbf_of(std::nullopt, economy.run_time, economy.failures);
   return economy;
+}
+
+/// The values as text, because JavaScript's numbers are doubles.
+json reported_in(const json& result) {
+  json reported = result.is_object() ? result.value("reported", json::object()) : json::object();
+  for (json& value : reported)
+    if (!value.is_string()) value = value.dump();
+  return reported;
 }
 
 /// Escapes the JSON, so that text of the application cannot end the script element.
@@ -169,7 +179,7 @@ json model_of(const JobRecords& job) {
                {"commit_s", economy.commit_time.count()},
                {"advice", economy.to_string()}}},
              {"ends", ends_of(job)},
-             {"reported", job.result.is_object() ? job.result.value("reported", json::object()) : json::object()}};
+             {"reported", reported_in(job.result)}};
   if (job.timeline) {
     model["processes"] = timeline.processes;
     model["spares"] = timeline.spares;

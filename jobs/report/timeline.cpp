@@ -23,7 +23,8 @@ constexpr std::array<const char*, kinds> names{"computes", "waits",      "recove
 struct Mark {
   std::int64_t at = 0;
   int epoch = 0;
-  std::optional<int> rank;  ///< none for a spare
+  std::optional<int> rank;       ///< none for a spare
+  std::int64_t first_epoch = 0;  ///< of the launch
 };
 
 /// The events of a process, in the order of their beginnings.
@@ -89,7 +90,8 @@ EventsByProcess events_by_process(const std::vector<TraceEvent>& events) {
     if (!process_events.epochs.empty() && !recovered.contains(event.note("epoch").value_or(0))) continue;
     const auto rank = event.note("rank");
     process_events.epochs.push_back({event.begin_us, static_cast<int>(event.note("epoch").value_or(0)),
-                                     rank ? std::optional(static_cast<int>(*rank)) : std::nullopt});
+                                     rank ? std::optional(static_cast<int>(*rank)) : std::nullopt,
+                                     event.epochs_before});
   }
   for (const auto& [process, at] : deaths_in(events)) {
     const auto found = by_process.find(process);
@@ -247,7 +249,7 @@ class Drawing {
       add(process, &mark, mark.rank ? Kind::computes : Kind::waits, mark.at, end - mark.at, mark.epoch);
       if (mark.rank) draw_again(process, process_events, i);
       const bool was_spare = i > 0 && !process_events.epochs[i - 1].rank;
-      const bool is_new = i == 0 && mark.epoch > 0;
+      const bool is_new = i == 0 && mark.epoch > mark.first_epoch;
       if (mark.rank && (was_spare || is_new)) add(process, &mark, Kind::takes_over, mark.at, 0, mark.epoch);
     }
   }

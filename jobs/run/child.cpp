@@ -152,6 +152,12 @@ bool has_terminal() {
   _exit(127);
 }
 
+/// Reaps what others have left behind, which is a child of this process now, when it has ended.
+void reap_adopted(pid_t child, pid_t guarding) {
+  for (const pid_t pid : children_of(getpid()))
+    if (pid != child && pid != guarding) waitpid(pid, nullptr, WNOHANG);
+}
+
 }  // namespace
 
 // This process is a subreaper, so it inherits what mpirun leaves behind, and also the children of those that it kills.
@@ -184,6 +190,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
   end.pid = child;
   std::optional<Clock::time_point> give_up_at;
   std::optional<Clock::time_point> over_since;
+  Clock::time_point next_look = Clock::now();
   for (;;) {
     siginfo_t info{};
     const int signal = sigtimedwait(&waited_for, &info, &tick);
@@ -202,6 +209,7 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
         end.last_errors = errors.read_to_the_end();
         return end;
       }
+      reap_adopted(child, guarding);
     } else if (signal > 0 && heed && heed(signal)) {
       continue;
     } else if (signal > 0) {
@@ -216,7 +224,9 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
       const bool is_from_before = sigismember(&from_before, signal) == 1;
       sigdelset(&from_before, signal);
       if (info.si_code != SI_KERNEL || has_own_group || is_from_before) kill(child, for_mpirun(signal));
-    } else {
+    }
+    if (signal < 0 || Clock::now() >= next_look) {  // signals may come faster than time passes
+      next_look = Clock::now() + std::chrono::nanoseconds(tick.tv_nsec);
       const Look seen = look({child, guarding});
       if (!seen.wanted && !end.gave_up && !end.asked_to_end) {
         end.gave_up = true;

@@ -39,7 +39,9 @@ bool JobRequests::heed(int signal) {
   signalled_at_ = Clock::now();
   const auto slots = board_.slots();
   const auto heeds = [](const board::Slot* slot) { return slot->heeds_sigterm != 0; };
-  heeds_ = slots.empty() ? expected_.heeds_sigterm : std::ranges::any_of(slots, heeds);
+  // A process has a slot as soon as it is loaded, and a number once it is in mend::run, where it says whether it heeds.
+  const auto has_come = [](const board::Slot* slot) { return slot->process != board::Slot::none; };
+  heeds_ = std::ranges::any_of(slots, has_come) ? std::ranges::any_of(slots, heeds) : expected_.heeds_sigterm;
   if (!heeds_) return false;
   ask_to_leave(board::Leave::signal_to_launcher);
   announce("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");

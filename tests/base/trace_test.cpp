@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -128,6 +131,25 @@ TEST_F(Trace, is_written_as_it_goes_for_a_process_that_is_killed) {
   const json written = json::parse(unfinished + "]}");
   EXPECT_EQ(event(written, "dead").at("args").at("process"), 1);
   EXPECT_EQ(event(written, "epoch").at("args"), json::parse(R"({"epoch": 0, "rank": 2})"));
+}
+
+TEST_F(Trace, has_no_part_of_an_event_when_there_was_no_room_for_it) {
+  trace::start(file_, mend::ProcessId{3});
+  trace::instant("before");
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit tight{std::filesystem::file_size(file_) + 20, before.rlim_max};
+  std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &tight);
+  trace::instant("without room");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  trace::instant("after");
+  testing::internal::CaptureStderr();
+  const json written = stop_and_read();
+  EXPECT_NE(testing::internal::GetCapturedStderr(), "") << "events are missing";
+  EXPECT_TRUE(event(written, "without room").is_null());
+  EXPECT_FALSE(event(written, "before").is_null());
+  EXPECT_FALSE(event(written, "after").is_null());
 }
 
 TEST_F(Trace, has_messages_only_when_asked_for) {

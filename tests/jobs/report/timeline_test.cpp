@@ -336,6 +336,7 @@ TEST(Launches, are_joined_to_one_job) {
   EXPECT_EQ(twice.ranks, once.ranks);
   EXPECT_EQ(twice.processes, 2 * once.processes);
   EXPECT_EQ(twice.deaths, 2 * once.deaths);
+  EXPECT_EQ(bars(twice, Kind::takes_over).size(), 2 * bars(once, Kind::takes_over).size());
   ASSERT_EQ(twice.commits.size(), 2 * once.commits.size()) << "the same version in each launch";
   EXPECT_EQ(twice.commits.front().cost, once.commits.front().cost);
   ASSERT_EQ(twice.recoveries.size(), 2U);
@@ -346,7 +347,8 @@ TEST(Launches, are_joined_to_one_job) {
 }
 
 TEST(Launches, of_a_result_are_told_one_by_one) {
-  const json part = as_result("heat", timeline_of(parsed(a_job())));
+  json part = as_result("heat", timeline_of(parsed(a_job())));
+  part["phase_seconds"] = {{"commit", 0.5}, {"total", 9}};
   json result = part;
   result["launch"] = 3;  // the second was lost at its start
   result["launches"] = {part};
@@ -360,6 +362,15 @@ TEST(Launches, of_a_result_are_told_one_by_one) {
   ASSERT_EQ(model.at("recoveries").size(), 2U);
   EXPECT_EQ(model.at("recoveries")[0].at("who"), "rank 1");
   EXPECT_EQ(model.at("recoveries")[1].at("who"), "launch 3: rank 1");
+  EXPECT_EQ(model.at("economy").at("run_s"), 18);
+  EXPECT_EQ(model.at("economy").at("commit_s"), 1);
+}
+
+TEST(Page, has_all_digits_of_what_was_reported) {
+  const json result = json::parse(
+      R"({"app": "heat", "ranks": 2, "recoveries": [], "reported": {"sum": 18446744073709551615, "norm": 0.5}})");
+  const json model = page_model({"heat", std::nullopt, result});
+  EXPECT_EQ(model.at("reported"), json::parse(R"({"sum": "18446744073709551615", "norm": "0.5"})"));
 }
 
 TEST(Perfetto, is_told_which_ranks_a_process_has_had) {
