@@ -292,7 +292,11 @@ class PartMember final : public Member {
  public:
   explicit PartMember(ArrayMember member) : member_(std::move(member)) { require_fit(); }
   std::string shape() const override { return to_string(member_.place); }
-  ByteCount size() const override { return member_.values->size(); }
+  /// Throws UsageError if the values are not as many as the part has elements: a container was resized.
+  ByteCount size() const override {
+    require_fit();
+    return member_.values->size();
+  }
   void pack(std::span<std::byte> to) const override { member_.values->pack(to); }
   std::span<const std::byte> contiguous() const override { return member_.values->contiguous(); }
   void unpack(std::span<const std::byte> from) override { member_.values->unpack(from); }
@@ -348,17 +352,22 @@ ArrayMember place(T& values, Extents extents, Extents offset, Extents whole) {
   using Element = std::remove_cv_t<std::ranges::range_value_t<T>>;
   using Stored = std::remove_reference_t<std::ranges::range_reference_t<T>>;
   static_assert(!std::is_const_v<Stored>, "a protected range must be writable: restore writes into it");
-  const std::span<Stored> all(std::ranges::data(values), std::ranges::size(values));
-  return {std::make_unique<SpanMember<Stored>>(all),
-          {element_name<Element>(), std::move(extents), std::move(offset), std::move(whole)}};
+  ArrayPart part{element_name<Element>(), std::move(extents), std::move(offset), std::move(whole)};
+  if constexpr (ResizableRange<T>) {  // as an object, whose elements may be swapped with those of another
+    return {std::make_unique<ContainerMember<T>>(values), std::move(part)};
+  } else {
+    const std::span<Stored> all(std::ranges::data(values), std::ranges::size(values));
+    return {std::make_unique<SpanMember<Stored>>(all), std::move(part)};
+  }
 }
 }  // namespace detail
 
 /// Returns this rank's part of an array that all ranks share, to be protected. `values` are the elements of a box of
 /// `extents`, the last axis fastest; its first element has the index `offset` in an array of the extents `whole`. The
 /// array can be restored to another number of ranks, which then declare their own parts. With --mend-disk, tools see
-/// one array. Parts may overlap if they hold the same values. Local. Throws UsageError if the part does not lie in the
-/// array or has another number of elements.
+/// one array. Parts may overlap if they hold the same values. A std::vector is protected as an object: after std::swap,
+/// each name has the other's elements. It must have as many at each commit. Local. Throws UsageError if the part does
+/// not lie in the array or has another number of elements.
 ///   store.protect("u", mend::part(u, {global_size}, {first}));
 template <class T>
 requires PlainRange<std::remove_cvref_t<T>> ArrayMember part(T&& values, Extents whole, Extents offset,

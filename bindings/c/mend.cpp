@@ -175,11 +175,16 @@ void protect_member(Session& session, const char* name, std::unique_ptr<mend::Me
 /// Returns the bytes of the elements in these ranges.
 mend::Subset<std::byte> subset_at(void* data, std::size_t element_bytes, int ranges, const std::size_t* begins,
                                   const std::size_t* ends) {
-  if (data == nullptr || element_bytes == 0 || ranges < 0 || (ranges > 0 && (begins == nullptr || ends == nullptr)))
+  if (element_bytes == 0 || ranges < 0 || (ranges > 0 && (begins == nullptr || ends == nullptr)))
     throw mend::UsageError("a protected subset needs its data, the size of an element, and where its ranges lie");
   mend::Subset<std::byte> subset;
   for (int i = 0; i < ranges; ++i) {
     if (begins[i] > ends[i]) throw mend::UsageError("a range of a protected subset ends before it begins");
+    if (begins[i] == ends[i]) {  // a rank without elements may have no data
+      subset.parts.emplace_back();
+      continue;
+    }
+    if (data == nullptr) throw mend::UsageError("the data of a protected subset is NULL");
     subset.parts.emplace_back(static_cast<std::byte*>(data) + begins[i] * element_bytes,
                               (ends[i] - begins[i]) * element_bytes);
   }
@@ -377,12 +382,12 @@ int mend_protect_replicated(mend_session* session, const char* name, void* data,
 }
 
 int mend_replace(mend_session* session, const char* name, void* data, size_t bytes) {
-  return settling(name, [&] { session_of(session).store().replace(text_of(name, "name"), bytes_at(data, bytes)); });
+  return protecting(name, [&] { session_of(session).store().replace(text_of(name, "name"), bytes_at(data, bytes)); });
 }
 
 int mend_replace_part(mend_session* session, const char* name, void* data, const char* element, int axes,
                       const size_t* whole, const size_t* offset, const size_t* extents) {
-  return settling(name, [&] {
+  return protecting(name, [&] {
     session_of(session).store().replace(text_of(name, "name"),
                                         array_at(data, part_at(element, axes, whole, offset, extents)));
   });

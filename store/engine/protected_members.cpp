@@ -53,7 +53,7 @@ void ProtectedMembers::protect(std::string_view name, std::shared_ptr<Member> me
           "store.replace(\"{0}\", object), or mend_replace in C and Fortran",
           name));
     }
-  } else if (left_out_.contains(name)) {
+  } else if (left_out_.contains(name) || elsewhere_.contains(name)) {
     too_late_.emplace(name);
   }
   set(name, std::move(member));
@@ -74,7 +74,7 @@ void ProtectedMembers::set(std::string_view name, std::shared_ptr<Member> member
 
 void ProtectedMembers::unprotect(std::string_view name) {
   const bool was_protected = members_.erase(std::string(name)) > 0;
-  const bool was_left_out = left_out_.erase(std::string(name)) > 0;
+  const bool was_left_out = left_out_.erase(std::string(name)) + elsewhere_.erase(std::string(name)) > 0;
   settled_.erase(std::string(name));
   too_late_.erase(std::string(name));
   if (!was_protected && !was_left_out)
@@ -85,12 +85,14 @@ void ProtectedMembers::forget() {
   members_.clear();
   settled_.clear();
   left_out_.clear();
+  elsewhere_.clear();
   too_late_.clear();
 }
 
-void ProtectedMembers::note_restored(Version version, Names names) {
+void ProtectedMembers::note_restored(Version version, Names names, Names elsewhere) {
   restored_ = version;
   left_out_ = std::move(names);
+  elsewhere_ = std::move(elsewhere);
   too_late_.clear();
   for (const auto& [name, member] : members_) {
     settled_.insert(name);

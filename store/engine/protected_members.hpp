@@ -47,7 +47,8 @@ class ProtectedMembers {
   void begin_epoch() { settled_.clear(); }
 
   /// Records that a version with members of these names was restored and has filled the members that are protected.
-  void note_restored(Version version, Names names);
+  /// `elsewhere`: arrays of the version in which this rank need not have a part.
+  void note_restored(Version version, Names names, Names elsewhere = {});
   /// Throws UsageError if the restored version has data of a name that was protected too late, or was neither protected
   /// nor unprotected.
   void require_restored() const;
@@ -62,7 +63,8 @@ class ProtectedMembers {
   Members members_;
   Names settled_;   // protected or restored in this epoch: no other object may take these names silently
   Names left_out_;  // the version restored has these, but there was no member to fill
-  Names too_late_;  // names of left_out_ that were protected after the restore
+  Names elsewhere_;
+  Names too_late_;  // names of left_out_ or elsewhere_ that were protected after the restore
   Version restored_{};
 };
 

@@ -335,6 +335,9 @@ Version StoreEngine::restore() {
 }
 
 Version StoreEngine::restore(Version wanted) {
+  if (held_.any() && wanted < held_.last())
+    throw UsageError(
+        "restore(version) in a transaction cannot go back to before its beginning: return false, and restore after it");
   return together(Place::restore, [&] { return restore_version(wanted, Fills::members); });
 }
 
@@ -409,7 +412,9 @@ Version StoreEngine::restore_from(Rank from) {
 }
 
 Version StoreEngine::has_gone_back_to(Restorer::Restored restored, Fills what, Stopwatch watch) {
-  if (what == Fills::members) members_.note_restored(restored.version, std::move(restored.names));
+  if (what == Fills::members) {
+    members_.note_restored(restored.version, std::move(restored.names), std::move(restored.elsewhere));
+  }
   if (restored.version == Version{}) return restored.version;
   if (restored.origin == Origin::disk) versions_.forget_memory();
   origin_ = restored.origin;

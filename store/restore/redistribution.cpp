@@ -60,7 +60,10 @@ const SharedArray& array_named(const std::map<std::string, SharedArray>& arrays,
                                const ArrayPart& wanted) {
   const auto at = arrays.find(name);
   if (at == arrays.end())
-    throw UsageError(fmt::format("member '{}' is a {} but was committed as something else", name, to_string(wanted)));
+    throw UsageError(
+        fmt::format("member '{}' is a {} but the restored version has no such array with this redundancy: protect the "
+                    "same members before restore as before commit",
+                    name, to_string(wanted)));
   require_same_array(name, wanted, at->second);
   return at->second;
 }

@@ -5,6 +5,7 @@
 #include "base/fault_point.hpp"
 #include "base/telemetry/log.hpp"
 #include "store/array_part.hpp"
+#include "transport/collectives.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +92,7 @@ Restorer::Restored Restorer::restore(std::optional<Version> wanted) {
 }
 
 Restorer::Restored Restorer::from_memory(Version version) {
-  return {version, Origin::memory, groups_.names_at(version)};
+  return {version, Origin::memory, groups_.names_at(version), {}};
 }
 
 /// Returns false if data that the plan uses or brings is damaged. In that case the damaged data is discarded, and
@@ -220,7 +221,17 @@ Restorer::Restored Restorer::restore_of_other_ranks(const JointPlan& plan) {
   confirm(problem);
   groups_.forget_newer(version);
   restore_redundancy(plan);
-  return {version, Origin::memory, std::move(names)};
+  return demanding({version, Origin::memory, std::move(names), {}});
+}
+
+/// A rank need not have a part of each array in a version that other ranks have written. It must only protect those
+/// that nobody protects. Collective.
+Restorer::Restored Restorer::demanding(Restored restored) const {
+  for (const std::string& text : gather_texts(ranks_.comm, to_text(parts_of(members_)))) {
+    for (const auto& [name, part] : parse_parts(text))
+      if (auto known = restored.names.extract(name)) restored.elsewhere.insert(std::move(known));
+  }
+  return restored;
 }
 
 void Restorer::save_what_is_left() {
@@ -328,7 +339,7 @@ Restorer::Restored Restorer::restore_from_disk(std::optional<Version> wanted, co
   }
   confirm(problem);
   groups_.forget_newer(Version{});
-  return {*version, Origin::disk, disk_->names()};
+  return demanding({*version, Origin::disk, disk_->names(), {}});
 }
 
 /// Ends a restore by a ballot: it has succeeded on all ranks, or on none.

@@ -43,7 +43,8 @@ class Restorer {
   struct Restored {
     Version version;  ///< Version{0}: there was nothing
     Origin origin = Origin::nowhere;
-    MemberGroups::Names names;  ///< members of the version for this rank, protected or not
+    MemberGroups::Names names;      ///< members of the version for this rank, protected or not
+    MemberGroups::Names elsewhere;  ///< arrays of the version that other ranks have protected
   };
 
   /// Fills the members from the newest version that every rank can have, or from `wanted`.
@@ -70,6 +71,7 @@ class Restorer {
   enum class Fills { members, nothing };
   bool bring_undamaged(const JointPlan& plan, Fills what, std::exception_ptr& problem);
   bool restore_from_memory(const JointPlan& plan);
+  Restored demanding(Restored restored) const;
   Restored restore_of_other_ranks(const JointPlan& plan);
   Restored restore_from_disk(std::optional<Version> wanted, const JointPlan& plan);
   void bring_back(const JointPlan& plan);

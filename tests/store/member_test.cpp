@@ -167,6 +167,20 @@ TEST(Members, may_be_empty) {
   EXPECT_EQ(member_of(nothing)->size(), 0U);
 }
 
+TEST(Members, that_are_parts_are_the_vector_and_not_its_present_memory) {
+  std::vector<int> u{1, 2};
+  std::vector<int> next{3, 4};
+  auto part = mend::part(u, {4}, {2});
+  const auto member = MemberOf<mend::ArrayMember>::make(part);
+  std::swap(u, next);
+  EXPECT_EQ(packed(*member), std::vector<std::byte>({std::byte{3}, {}, {}, {}, std::byte{4}, {}, {}, {}}));
+  const std::vector<std::byte> bytes = packed(*member);
+  u.assign({7, 8, 9});
+  EXPECT_THROW(packed(*member), mend::UsageError);
+  member->unpack(bytes);
+  EXPECT_EQ(u, std::vector({3, 4}));
+}
+
 TEST(Members, of_different_shapes_say_so) {
   std::vector<double> ten(10);
   std::vector<double> eleven(11);

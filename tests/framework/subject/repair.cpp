@@ -400,6 +400,16 @@ Scenarios repair_scenarios() {
     });
     say(session, fmt::format("{} at version {}, {}", value, session.store().version().value, well));
   };
+  all["restores_before_the_beginning_in_a_transaction"] = [](mend::Session& session) {
+    long value = 1;
+    session.store().protect("value", value);
+    session.store().commit();
+    session.store().commit();
+    mend::transaction(session, [&] {
+      session.store().restore(mend::Version{1});
+      return false;
+    });
+  };
   all["takes_back_to_what_another_had"] = [](mend::Session& session) {
     long value = 100 + session.rank().value;
     session.store().protect("value", value);

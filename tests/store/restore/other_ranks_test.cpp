@@ -145,6 +145,31 @@ TEST_F(OtherRanks, have_arrays_without_elements) {
   EXPECT_EQ(step, 3);
 }
 
+TEST_F(OtherRanks, need_not_have_a_part_of_each_array) {
+  Epochs job;
+  if (job.size() < 3) GTEST_SKIP() << "three ranks are wanted";
+  std::vector<long> values(2, 5);
+  const auto protect = [&] {
+    job.store().forget_members();
+    job.store().protect(job.rank() == 0 ? "ocean" : "air",
+                        mend::part(values, {job.rank() == 0 ? std::size_t{2} : std::size_t{4}},
+                                   {job.rank() < 2 ? std::size_t{0} : std::size_t{2}}));
+  };
+  if (job.rank() < 3) protect();
+  if (job.rank() >= 3) job.store().protect("air", mend::part(values, {4}, {0}));
+  job.store().commit();
+  const Survivors survivors({2});
+  if (survivors.comm() == MPI_COMM_NULL) return;
+  job.go_on_among(survivors.comm());
+  values.assign(2, -1);
+  protect();
+  EXPECT_EQ(job.store().restore(), Version{1});
+  EXPECT_EQ(values, std::vector<long>(2, 5));
+  EXPECT_EQ(job.store().commit(), Version{2});
+  if (job.rank() == 1) job.store().protect("ocean", mend::part(values, {2}, {0}));
+  EXPECT_THROW(job.store().commit(), mend::UsageError) << "it was protected after the restore";
+}
+
 TEST_F(OtherRanks, have_arrays_after_as_many_deaths_as_the_redundancy_survives) {
   struct Case {
     const char* redundancy;
