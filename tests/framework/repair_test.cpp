@@ -149,9 +149,8 @@ TEST(Transaction, that_a_death_has_ended_is_taken_back_by_the_repair_after_it) {
 }
 
 TEST(Transaction, cannot_restore_a_version_of_before_it) {
-  const auto end = play("restores_before_the_beginning_in_a_transaction", 2, 0);
-  EXPECT_EQ(end.exit_code, 2);
-  EXPECT_THAT(end.errors, HasSubstr("restore(version) in a transaction cannot go back to before its beginning"));
+  expect_end(play("restores_before_the_beginning_in_a_transaction", 2, 0), 2,
+             "restore.version. in a transaction cannot go back to before its beginning");
 }
 
 TEST(Transaction, that_throws_leaves_no_version_of_itself) {
