@@ -171,10 +171,11 @@ void SenderLog::committed() {
 void SenderLog::forget_log(InUse in_use) {
   for (Phase phase = std::min<Phase>(phase_, 1); phase <= phase_; ++phase) {
     OfPhase& one = phases_[phase];
+    const bool has_any = std::ranges::any_of(one.log, [](const auto& entries) { return !entries.second.empty(); }) ||
+                         (phase > 0 && !one.retained.empty());  // the next commit frees those of the setup
+    one.has_forgotten = one.has_forgotten || has_any;
     one.retained.drop_all(in_use);
     one.forgotten += one.memory.used();
-    one.has_forgotten =
-        one.has_forgotten || std::ranges::any_of(one.log, [](const auto& entries) { return !entries.second.empty(); });
     one.memory.clear(in_use);
     for (auto& [peer, entries] : one.log) entries = {};
   }

@@ -156,7 +156,8 @@ int mend_protect_replicated(mend_session *session, const char *name, void *data,
                             const char *redundancy);
 /** Replaces the memory that mend_protect or mend_protect_with has protected under `name`, with the same redundancy: the
  * next commit saves the new memory, and a restore fills it. For double buffers. Returns MEND_ERROR if nothing is
- * protected under this name, or if the size differs. Call it on every rank, at the same point of the program. Local. */
+ * protected under this name, or if the size differs; as with mend_protect, a commit that follows fails if the program
+ * does not look at that. Call it on every rank, at the same point of the program. Local. */
 int mend_replace(mend_session *session, const char *name, void *data, size_t bytes);
 /** The same for a part of an array. Its offset and extents may differ from those before. A replicated array is one part
  * with all elements. Local. */

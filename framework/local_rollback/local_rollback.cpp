@@ -129,6 +129,9 @@ int LocalRollback::run(Call call, void* work) {
       if (has_mates_) exchange_acknowledgements();
     } catch (const ProcessFailure&) {
       code = MPIX_ERR_PROC_FAILED;
+    } catch (const agreement::Abandoned&) {
+      job_has_ended_ = true;
+      return pass_on();
     } catch (...) {
       return pass_on();
     }

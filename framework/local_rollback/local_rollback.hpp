@@ -82,7 +82,7 @@ class LocalRollback final : public LoggedCalls {
   /// Returns true if the control thread reports that the ranks wait for each other since one has rolled back, and this
   /// rank has not begun to recover from that. Local.
   bool waits_in_vain() const { return rolled_back_since_commit_ && refusal_.empty() && rollback_note::waits_in_vain; }
-  bool has_to_leave() const override { return leaves_; }
+  bool has_to_leave() const override { return leaves_ || job_has_ended_; }
   /// Throws ProcessFailure if this rank has to leave the body. Local.
   void require_in_body() {
     if (leaves_) leave();
@@ -241,6 +241,7 @@ class LocalRollback final : public LoggedCalls {
   bool is_newcomer_ = true;                // has not met the others
   bool rolled_back_since_commit_ = false;  // a rank rolled back since the last commit
   bool receives_from_any_ = false;         // some rank receives from any source
+  bool job_has_ended_ = false;
   bool leaves_ = false;
   bool goes_back_with_cluster_ = false;
   bool has_mates_ = false;

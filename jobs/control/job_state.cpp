@@ -39,6 +39,7 @@ struct Entry {
   const char* obstacle;  ///< why the entry may not be its present state; null if there is none
   std::uint64_t resident_bytes;
   std::string machine;
+  bool is_here;  ///< the process has written the entry itself, up to its death
 };
 
 std::string name_of_machine(const board::SlotElsewhere& slot) {
@@ -52,13 +53,21 @@ std::string name_of_machine(const board::SlotElsewhere& slot) {
 
 Entry entry_of(const board::Slot& slot) {
   const Condition condition = condition_of(slot.pid);
-  return {&slot, condition == Condition::gone, condition == Condition::stopped ? "stopped" : nullptr,
-          resident_bytes(slot.pid), launch::machine()};
+  return {&slot,
+          condition == Condition::gone,
+          condition == Condition::stopped ? "stopped" : nullptr,
+          resident_bytes(slot.pid),
+          launch::machine(),
+          true};
 }
 
 Entry entry_of(const board::SlotElsewhere& slot, std::uint32_t look) {
-  return {&slot, slot.is_dead != 0, slot.answered == look ? nullptr : "does not answer", slot.resident_bytes,
-          name_of_machine(slot)};
+  return {&slot,
+          slot.is_dead != 0,
+          slot.answered == look ? nullptr : "does not answer",
+          slot.resident_bytes,
+          name_of_machine(slot),
+          false};
 }
 
 json state_of(const Entry& entry) {
@@ -110,7 +119,8 @@ json processes_in(const std::vector<Entry>& entries) {
   for (const bool gone : {false, true}) {
     for (const Entry& entry : entries) {
       const int rank = entry.slot->rank;
-      const bool is_over = rank == board::Slot::none || held.contains(rank) || entry.slot->epoch < newest_epoch;
+      const bool is_over =
+          rank == board::Slot::none || held.contains(rank) || (entry.is_here && entry.slot->epoch < newest_epoch);
       if (entry.is_gone != gone || (gone && is_over)) continue;
       held.insert(rank);
       processes.push_back(state_of(entry));

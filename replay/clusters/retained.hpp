@@ -31,6 +31,8 @@ class Retained {
   void keep(const Channel& channel, std::uint64_t number, std::span<const std::byte> copy);
   /// Records that the first `count` messages of the channel were received.
   void received(const Channel& channel, std::uint64_t count);
+  /// Returns true if no copy is kept.
+  bool empty() const { return entries_.empty(); }
   /// Records that all messages were received.
   void drop_all(InUse in_use = {});
   /// Reuses the memory of copies that are not kept any more, but for the pieces in use.

@@ -493,16 +493,22 @@ void DiskTier::fill(const Members& members) const {
   }
 }
 
-std::set<std::string, std::less<>> DiskTier::names() const {
+std::set<std::string, std::less<>> DiskTier::arrays() const {
   std::set<std::string, std::less<>> all;
   for (const auto& [name, array] : found_->arrays) all.insert(name);
-  if (found_->manifest.ranks() != ranks_) return all;
+  return all;
+}
+
+std::set<std::string, std::less<>> DiskTier::own_names() const {
+  std::set<std::string, std::less<>> own;
+  if (found_->manifest.ranks() != ranks_) return own;
+  for (const auto& [name, part] : found_->manifest.parts[static_cast<std::size_t>(self_.value)]) own.insert(name);
   try {
-    for (std::string& name : RankFile(found_->folder / rank_file_name(self_)).names()) all.insert(std::move(name));
+    for (std::string& name : RankFile(found_->folder / rank_file_name(self_)).names()) own.insert(std::move(name));
   } catch (const EnvironmentError& error) {  // none of its members was needed
     log::debug(fmt::format("the members of rank {} on disk are not known: {}", self_.value, error.what()));
   }
-  return all;
+  return own;
 }
 
 void DiskTier::fill_part(const Found& found, const std::string& name, Member& member, const ArrayPart& part) const {

@@ -105,8 +105,10 @@ class DiskTier {
   /// Fills `members` from the version that find() has found. Throws UsageError if a member is not in it, has another
   /// shape, or needs the number of ranks that has written it; EnvironmentError. Local.
   void fill(const Members& members) const;
-  /// Returns the names of the arrays in the version that find() has found, and of this rank's own members. Local.
-  std::set<std::string, std::less<>> names() const;
+  /// Returns the names of the arrays in the version that find() has found. Local.
+  std::set<std::string, std::less<>> arrays() const;
+  /// Returns the names of what this rank has in that version, if as many ranks have written it. Local.
+  std::set<std::string, std::less<>> own_names() const;
   /// Called when all ranks have restored `version`, from disk (`found_here`) or from memory: renames newer versions,
   /// and gives up a newer version that is being written. Local.
   void go_on_from(Version version, bool found_here);

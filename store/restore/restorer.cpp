@@ -224,8 +224,8 @@ Restorer::Restored Restorer::restore_of_other_ranks(const JointPlan& plan) {
   return demanding({version, Origin::memory, std::move(names), {}});
 }
 
-/// A rank need not have a part of each array in a version that other ranks have written. It must only protect those
-/// that nobody protects. Collective.
+/// A rank need not have a part of each array that others have written. It must only protect those that nobody protects.
+/// Collective.
 Restorer::Restored Restorer::demanding(Restored restored) const {
   for (const std::string& text : gather_texts(ranks_.comm, to_text(parts_of(members_)))) {
     for (const auto& [name, part] : parse_parts(text))
@@ -339,7 +339,12 @@ Restorer::Restored Restorer::restore_from_disk(std::optional<Version> wanted, co
   }
   confirm(problem);
   groups_.forget_newer(Version{});
-  return demanding({*version, Origin::disk, disk_->names(), {}});
+  Restored restored = demanding({*version, Origin::disk, disk_->arrays(), {}});
+  for (const std::string& name : disk_->own_names()) {
+    restored.elsewhere.erase(name);
+    restored.names.insert(name);
+  }
+  return restored;
 }
 
 /// Ends a restore by a ballot: it has succeeded on all ranks, or on none.

@@ -544,6 +544,16 @@ TEST(SenderLog, knows_that_messages_were_forgotten_though_they_were_empty) {
   EXPECT_FALSE(log.has_forgotten());
 }
 
+TEST(SenderLog, knows_that_copies_for_mates_were_forgotten_which_no_commit_frees) {
+  for (const bool in_setup : {true, false}) {
+    SenderLog log(0, &hash, {true, true});
+    if (!in_setup) cut(log);
+    send(log, to_one, 1);
+    log.forget_log();
+    EXPECT_EQ(log.has_forgotten(), !in_setup);
+  }
+}
+
 TEST(SenderLog, gives_a_newcomer_what_was_sent_before_a_begun_commit_until_it_is_published) {
   SenderLog log(0, &hash);
   cut(log);
