@@ -102,6 +102,10 @@ MessageLogs::MessageLogs()
 
 MessageLogs::~MessageLogs() {
   if (process_context().logged_calls == this) process_context().logged_calls = nullptr;
+}
+
+void MessageLogs::leave_to_program() {
+  const ErrorsReturned quiet;
   for (const auto& [id, log] : logs_) messages_.drop(log->virtual_comm);
   if (!messages_.sends_under_way().empty()) {
     // The receivers may still take these messages: the communicators are the program's. So what they send stays.

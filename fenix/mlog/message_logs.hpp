@@ -70,6 +70,9 @@ class MessageLogs final : public LoggedCalls {
   void end_epoch(bool keeps_receives);
   /// Begins a new epoch, or the first one of the job. Collective over the ranks. Throws ProcessFailure.
   void begin_epoch();
+  /// Called at the end of the job: drops pending receives, whose requests stay the program's, and what is being sent
+  /// stays until the process ends. Local.
+  void leave_to_program();
   /// Returns true if there are as many ranks as the logs were created for. Local.
   bool fits() const;
   /// Returns true if each log that has messages was synced since the failure. Local.

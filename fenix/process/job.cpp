@@ -21,11 +21,16 @@
 namespace mend::fenix {
 namespace {
 
+void end_logs() {
+  if (state().logs) state().logs->leave_to_program();
+  state().logs.reset();
+}
+
 /// Ends this process together with all others, who have agreed on `code`.
 [[noreturn]] void leave(ExitCode code) {
   State& now = state();
   now.active = false;
-  now.logs.reset();
+  end_logs();
   now.groups.clear();
   now.job->close(code);
   leave_mpi();
@@ -39,7 +44,7 @@ void end_job(ExitCode code, const std::string& sentence) {
   now.active = false;
   try {
     now.engine().abandon(code, sentence);
-    now.logs.reset();
+    end_logs();
     now.groups.clear();
     now.job->close(*now.engine().ended());
     job_status::closed();
@@ -325,7 +330,7 @@ bool finish() {
       now.last_role = role();
       now.active = false;
       now.finalized = true;
-      now.logs.reset();
+      end_logs();
       now.groups.clear();
       const bool has_spares = !now.engine().epoch_state().roster.spares.empty();
       leave_communicator_to_program();
