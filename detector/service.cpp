@@ -6,13 +6,13 @@
 #include "base/telemetry/job_board.hpp"
 #include "base/telemetry/trace.hpp"
 #include "base/thread.hpp"
+#include "detector/local/last_words.hpp"
 #include "detector/local/scheduler_slice.hpp"
 #include "detector/wire.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/types.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -367,10 +367,7 @@ void Service::look_at_lifeline() {
 void Service::leave(const char* why) {
   char line[128];
   const int length = std::snprintf(line, sizeof line, "mend[%u]: %s: this process ends\n", self_.value, why);
-  pollfd errors{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
-  if (::poll(&errors, 1, 0) == 1) {  // a full pipe must not keep this process
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
-  }
+  write_last_words({line, static_cast<std::size_t>(length)});
   ::kill(::getpid(), SIGKILL);
   for (;;) ::pause();
 }

@@ -106,35 +106,16 @@ Option add_options_of_scale(CommandLine& app, DetectorScale& scale) {
           .separated_by_commas()
           .between(2, 1 << 20)
           .in_group(group);
-  app.option("--failures", scale.failures, "Of those, so many die")
-      .between(1, 1000)
-      .with_default()
-      .needs(processes)
-      .in_group(group);
-  app.option("--within", scale.within, "They die within this time, at random; 0: at once")
-      .with_default()
-      .needs(processes)
-      .in_group(group);
-  app.option("--heartbeat", scale.heartbeat, "Between two of a process, as --mend-heartbeat")
-      .with_default()
-      .needs(processes)
-      .in_group(group);
-  app.option("--timeout", scale.timeout, "As --mend-timeout").with_default().needs(processes).in_group(group);
-  app.option("--latency", scale.latency_us, "Of a message, in us")
-      .between(0.001, 1e6)
-      .with_default()
-      .needs(processes)
-      .in_group(group);
-  app.option("--overhead", scale.overhead_us, "Of a message at either end, in us")
-      .between(0.001, 1e6)
-      .with_default()
-      .needs(processes)
-      .in_group(group);
-  app.option("--samples", scale.runs, "How many times each is simulated")
-      .between(1, 100'000)
-      .with_default()
-      .needs(processes)
-      .in_group(group);
+  const auto option = [&](const char* name, auto& value, const char* text) {
+    return app.option(name, value, text).with_default().needs(processes).in_group(group);
+  };
+  option("--failures", scale.failures, "Of those, so many die").between(1, 1000);
+  option("--within", scale.within, "They die within this time, at random; 0: at once");
+  option("--heartbeat", scale.heartbeat, "Between two of a process, as --mend-heartbeat");
+  option("--timeout", scale.timeout, "As --mend-timeout");
+  option("--latency", scale.latency_us, "Of a message, in us").between(0.001, 1e6);
+  option("--overhead", scale.overhead_us, "Of a message at either end, in us").between(0.001, 1e6);
+  option("--samples", scale.runs, "How many times each is simulated").between(1, 100'000);
   return processes;
 }
 

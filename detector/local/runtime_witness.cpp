@@ -2,11 +2,11 @@
 
 #include "base/error.hpp"
 #include "base/launch.hpp"
+#include "detector/local/last_words.hpp"
 #include "detector/local/scheduler_slice.hpp"
 
 #include <fmt/format.h>
 #include <pmix.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -291,10 +291,7 @@ void call_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[],
 void lost_handler(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size_t, pmix_info_t*, size_t,
                   pmix_event_notification_cbfunc_fn_t, void*) {
   constexpr std::string_view line = "mend: the runtime is gone: this process ends\n";
-  pollfd errors{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
-  if (::poll(&errors, 1, 0) == 1) {  // a full pipe must not keep this process
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
-  }
+  write_last_words(line);
   ::kill(::getpid(), SIGKILL);
 }
 

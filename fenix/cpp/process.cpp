@@ -97,8 +97,7 @@ int callback_invoke_all(CallbackLocation location) {
   require_active("callback_invoke_all");
   if (location == PRE_RECOVERY) {
     mend::fenix::call_all_back_before();
-    if (state().callbacks.thrown_before)
-      std::rethrow_exception(std::exchange(state().callbacks.thrown_before, nullptr));
+    mend::fenix::throw_what_was_kept();
   } else {
     mend::fenix::call_all_back();
   }

@@ -114,6 +114,11 @@ bool sync_logs() {
   return !outcome.recovered;
 }
 
+void throw_what_was_kept() {
+  if (const std::exception_ptr kept = std::exchange(state().callbacks.thrown_before, nullptr))
+    std::rethrow_exception(kept);
+}
+
 void call_all_back_before() {
   const ErrorsReturned to_the_callback;
   const Callbacks::List& callbacks = state().callbacks.before_recovery;

@@ -34,6 +34,8 @@ void call_all_back();
 /// Calls the callbacks for before a recovery. MPI calls in them return their errors; an exception that they throw is
 /// kept until the program resumes, because the other ranks wait for this one in the recovery.
 void call_all_back_before();
+/// Throws what a callback has thrown in call_all_back_before(), if one has.
+void throw_what_was_kept();
 /// Calls the callbacks for after a recovery, and syncs the message logs if that is set. A failure does not leave the
 /// application's callbacks by a jump; the functions that they call return errors, or throw CommException. Returns false
 /// after a failure.

@@ -303,7 +303,7 @@ bool go_on_in_place(bool is_recovered) {
         return false;
       }
     } while (!call_all_back_in_place());
-    if (now.callbacks.thrown_before) std::rethrow_exception(std::exchange(now.callbacks.thrown_before, nullptr));
+    throw_what_was_kept();
   } catch (...) {
     now.callbacks.thrown_before = nullptr;
     now.logs->resume();
@@ -372,8 +372,7 @@ void resume() {
       state().callbacks.thrown_before = nullptr;
       throw;
     }
-    if (state().callbacks.thrown_before)
-      std::rethrow_exception(std::exchange(state().callbacks.thrown_before, nullptr));
+    throw_what_was_kept();
   }
   switch (settings().resume) {
     case FENIX_RESUME_THROW: throw_failure();
