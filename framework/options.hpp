@@ -81,7 +81,7 @@ struct Options {
   CommitInterval commit_every;
   std::optional<Seconds> mtbf;  ///< expected time between failures of the job, for "auto"; none: as observed
   Redundancy redundancy;        ///< of members that have none of their own
-  int versions = 2;             ///< number of versions kept
+  int versions = 2;             ///< number of versions kept, 2 or more
   FindChanges find_changes = FindChanges::automatic;
   std::optional<DiskOptions> disk;        ///< where every N-th commit is written to disk; none: nowhere
   Rollback rollback = Rollback::all;      ///< which ranks roll back when a process dies

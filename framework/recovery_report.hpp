@@ -30,8 +30,8 @@ struct RecoveryReport {
   /// Returns the time until the data was restored.
   Milliseconds whole() const { return until_rebuilt() + restore; }
 
-  /// Returns "epoch 1: rank 2 (process 2) died, process 4 took over; interrupt 0.2, agree 0.1, rebuild 0.4, restore 0.9
-  /// ms".
+  /// Returns a text such as "epoch 1: rank 2: process 2 died, process 4 took over; interrupt 0.20, agree 0.10, rebuild
+  /// 0.40, restore 0.90 ms".
   std::string to_string() const;
 };
 

@@ -131,12 +131,14 @@ bool transaction(Session& session, const std::function<bool()>& work) {
   const Engine::InTransaction inside(session.engine_);
   StoreEngine& store = session.engine_.store();
   store.finish_commit();
-  if (!store.has_version()) store.commit();  // so that there is a version to roll back to
+  // So that there is a version to roll back to, with all members.
+  if (!store.has_version() || !session.agree(store.has_present_members())) store.commit();
   const Version before = store.version();
   store.hold();  // until the unit has ended; a recovery ends the hold too
   const auto drop = [&] { store.drop_provisional(); };
   const auto take_back = [&] {
     const auto go_back = [&] {
+      store.finish_commit();  // of the work's commit_async()
       store.version() == before ? store.restore() : store.restore(before);
       store.finish_commit();  // copies may come to where the version is held
     };

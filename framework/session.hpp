@@ -172,12 +172,12 @@ class Session {
 };
 
 /// Runs `work` as a unit. If it returns true on every rank, the protected data is committed. Otherwise, and after a
-/// failure, all ranks get back the protected data of the last commit or restore before the unit. Commits inside `work`
-/// count only if the unit does, and do not go to disk. Units may be nested: inner units count if the outermost does.
-/// While there are commits inside, one more version is kept for each. Returns true if the work was committed, false if
-/// it was rolled back. Collective over the session's ranks; `work` takes part in the same MPI calls on every rank,
-/// whatever it returns. Throws as commit and restore do, and what `work` throws: then the next restore() rolls back to
-/// the state before the unit.
+/// failure, all ranks get back the protected data of the last commit or restore before the unit. It commits first if
+/// there is none that has all members of every rank. Commits inside `work` count only if the unit does, and do not go
+/// to disk. Units may be nested: inner units count if the outermost does. While there are commits inside, one more
+/// version is kept for each. Returns true if the work was committed, false if it was rolled back. Collective over the
+/// session's ranks; `work` takes part in the same MPI calls on every rank, whatever it returns. Throws as commit and
+/// restore do, and what `work` throws: then the next restore() rolls back to the state before the unit.
 bool transaction(Session& session, const std::function<bool()>& work);
 
 }  // namespace mend

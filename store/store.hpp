@@ -46,8 +46,8 @@ struct StoreStatistics {
 
 /// The versions that restore(Version) accepts, newest first.
 struct KeptVersions {
-  std::vector<Version> in_memory;
-  std::vector<Version> on_disk;  ///< with --mend-disk; includes those of earlier jobs
+  std::vector<Version> in_memory;  ///< a commit that a failure has interrupted may have taken the memory of the oldest
+  std::vector<Version> on_disk;    ///< with --mend-disk; includes those of earlier jobs
 };
 
 /// The protected data of a session (Session::store).
@@ -58,7 +58,7 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   /// Protects `object` under `name`: commits save it, restores fill it. Local. Call it before restore(), which fills
-  /// the objects that are protected then. The object must outlive the body of mend::run. For a View, its present memory
+  /// the objects that are protected then. The object must live until the body is left. For a View, its present memory
   /// is kept alive and saved. Protecting the same object again changes nothing; to give its name to another object, use
   /// replace(). Throws UsageError for an empty name, for the name of another object in this entry of the body (since
   /// the last recovery, for survivors that stay in it), and with --mend-disk for a name that is not UTF-8.
@@ -129,7 +129,7 @@ class Store {
 
   /// Waits until the versions that are being written to disk (--mend-disk) are complete, so that another job can
   /// restore them. The end of the body does the same. Without a disk it does nothing. Collective over the session's
-  /// ranks. Throws ProcessFailure.
+  /// ranks. Throws ProcessFailure, and UsageError with --mend-rollback local.
   virtual void finish_disk() = 0;
 
   /// Fills the protected members from the newest version that every rank can have, and makes it redundant again. Copies

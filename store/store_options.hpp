@@ -12,7 +12,7 @@ namespace mend {
 /// Selects the commits that go to disk, and the folder (--mend-disk).
 struct DiskOptions {
   std::filesystem::path folder;
-  int every = 10;  ///< commits from one version on disk to the next
+  int every = 10;  ///< commits from one version on disk to the next, 1 or more
   bool operator==(const DiskOptions&) const = default;
 
   /// Parses "DIR" or "DIR,every=N". DIR must not end in ",key=value", which would be a misspelt option. Throws

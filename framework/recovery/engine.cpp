@@ -64,6 +64,9 @@ Engine::Engine(const Options& options, FailureDetector& detector, Newcomer* newc
       rollback_(options.rollback),
       local_options_{options.rollback_is_strict, options.log_limit, options.checks_determinism ? options.spares : 0},
       cluster_rollback_(options.clusters) {
+  if (options.versions < 2)
+    throw UsageError("the store keeps one version while it makes the next: let it keep 2 versions or more");
+  if (options.disk && options.disk->every < 1) throw UsageError("every N-th commit is written to disk: N is 1 or more");
   newcomer_host_.prefer(core_.places());
   // Spares must refuse it too; but not a newcomer of a job that has shrunk since.
   if (newcomer == nullptr) options.redundancy.require_ranks(core_.ranks());

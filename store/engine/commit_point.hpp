@@ -16,6 +16,7 @@
 #include "store/placement/member_groups.hpp"
 #include "store/versions/known_versions.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct CommitUnderWay {
   std::vector<MemberGroup*> groups;  ///< those that were in use when the commit began
   std::exception_ptr problem;        ///< the reason why this rank could not pack its members
   bool is_requested = false;         ///< from outside: it goes to disk, if there is one, and is waited for
+  std::uint64_t layout = 0;          ///< of the members: changes when one is added or changes its shape
 };
 
 /// Completes the exchange of a commit, and votes on it. Returns if the commit is accepted. Collective. Throws

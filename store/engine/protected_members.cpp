@@ -43,6 +43,12 @@ std::optional<std::string> array_of(const Member& member) {
   return fmt::format("{} array [{}]", part->element, fmt::join(part->whole, ","));
 }
 
+std::optional<std::string> ProtectedMembers::shape_of(std::string_view name) const {
+  const auto known = members_.find(name);
+  if (known == members_.end()) return std::nullopt;
+  return known->second->shape();
+}
+
 void ProtectedMembers::protect(std::string_view name, std::shared_ptr<Member> member) {
   if (const auto known = members_.find(name); known != members_.end()) {
     require_same_kind(name, *known->second, *member);
@@ -70,6 +76,7 @@ void ProtectedMembers::replace(std::string_view name, std::shared_ptr<Member> me
 void ProtectedMembers::set(std::string_view name, std::shared_ptr<Member> member) {
   members_.insert_or_assign(std::string(name), std::move(member));
   settled_.emplace(name);
+  given_up_.erase(std::string(name));
 }
 
 void ProtectedMembers::unprotect(std::string_view name) {
@@ -79,6 +86,7 @@ void ProtectedMembers::unprotect(std::string_view name) {
   too_late_.erase(std::string(name));
   if (!was_protected && !was_left_out)
     throw UsageError(fmt::format("there is no protected member '{}' that could be unprotected", name));
+  given_up_.emplace(name);
 }
 
 void ProtectedMembers::forget() {
@@ -86,6 +94,7 @@ void ProtectedMembers::forget() {
   settled_.clear();
   left_out_.clear();
   elsewhere_.clear();
+  given_up_.clear();
   too_late_.clear();
 }
 
@@ -97,6 +106,10 @@ void ProtectedMembers::note_restored(Version version, Names names, Names elsewhe
   for (const auto& [name, member] : members_) {
     settled_.insert(name);
     left_out_.erase(name);
+  }
+  for (const std::string& name : given_up_) {
+    left_out_.erase(name);
+    elsewhere_.erase(name);
   }
 }
 

@@ -33,6 +33,8 @@ class ProtectedMembers {
   using Names = std::set<std::string, std::less<>>;
 
   const Members& all() const { return members_; }
+  /// Returns the shape of the member with this name, if there is one.
+  std::optional<std::string> shape_of(std::string_view name) const;
 
   /// Throws UsageError, without any change, if the name belongs to another object.
   void protect(std::string_view name, std::shared_ptr<Member> member);
@@ -64,6 +66,7 @@ class ProtectedMembers {
   Names settled_;   // protected or restored in this epoch: no other object may take these names silently
   Names left_out_;  // the version restored has these, but there was no member to fill
   Names elsewhere_;
+  Names given_up_;  // unprotected: their data is not wanted any more
   Names too_late_;  // names of left_out_ or elsewhere_ that were protected after the restore
   Version restored_{};
 };

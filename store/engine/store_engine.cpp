@@ -43,6 +43,7 @@ void StoreEngine::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::spa
   is_first_epoch_ = epoch == Epoch{0};
   if (held_.any()) take_back_provisional(held_.first());  // a failure takes provisional commits back
   while (held_.any()) let_go();
+  holds_to_drop_ = 0;
   groups_.begin_epoch(ranks_, !is_first_epoch_);
   versions_.begin_epoch(is_first_epoch_);
   members_.begin_epoch();
@@ -63,7 +64,10 @@ void StoreEngine::protect(std::string_view name, std::unique_ptr<Member> member,
     redundancy.require_ranks(ranks_.count());
   std::shared_ptr<Member> shared = std::move(member);
   const bool is_new_part = !members_.all().contains(name) && array_of(*shared);
+  const bool is_of_this_group = groups_.has(name, redundancy);
+  const std::optional<std::string> former_shape = members_.shape_of(name);
   members_.protect(name, shared);
+  if (!is_of_this_group || former_shape != shared->shape()) ++layouts_so_far_;
   if (is_new_part) arrays_.end();
   groups_.protect(name, std::move(shared), redundancy);
 }
@@ -81,7 +85,9 @@ File StoreEngine::file(std::string_view name, Redundancy redundancy) {
 
 void StoreEngine::replace(std::string_view name, std::unique_ptr<Member> member) {
   const std::shared_ptr<Member> shared = std::move(member);
+  const std::optional<std::string> former_shape = members_.shape_of(name);
   members_.replace(name, shared);
+  if (former_shape != shared->shape()) ++layouts_so_far_;
   groups_.replace(name, shared);
 }
 
@@ -91,7 +97,8 @@ void StoreEngine::unprotect(std::string_view name) {
 }
 
 KeptVersions StoreEngine::versions() const {
-  const std::set<Version> known = groups_.versions();
+  std::set<Version> known = groups_.versions();
+  known.erase(known.upper_bound(version()), known.end());
   KeptVersions kept{{known.rbegin(), known.rend()}, {}};
   if (disk_) {
     std::ranges::transform(complete_versions(disk_->folder()), std::back_inserter(kept.on_disk),
@@ -233,7 +240,7 @@ void StoreEngine::begin_commit() {
   const agreement::Remarks said = meet_for(Proposal::commit, mine);
   if (!(said & can_be_packed)) refuse_commit(ranks_, problem);
   if (!(said & arrays_are_agreed)) arrays_.reach(ranks_, members_.all());
-  CommitUnderWay begun{versions_.next(), {}, nullptr, demand(said)};
+  CommitUnderWay begun{versions_.next(), {}, nullptr, demand(said), layouts_so_far_};
 
   if (disk_) disk_->prepare(begun.version, members_.all());
   reach("commit.pack");
@@ -248,7 +255,20 @@ void StoreEngine::begin_commit() {
   statistics_.commit_time += watch.elapsed();
 }
 
+/// Completes the commit under way, if there is one. Then discards the holds that drop_provisional() has left to it.
 Version StoreEngine::end_commit() {
+  if (holds_to_drop_ == 0) return publish_commit_under_way();
+  try {
+    publish_commit_under_way();     // otherwise its messages would match those of a later commit
+  } catch (const AgreedProblem&) {  // a commit that was refused is dropped already, on all ranks
+  } catch (const UsageErrorOfRank&) {
+  } catch (const RefusedCommit&) {
+  }
+  for (; holds_to_drop_ > 0; --holds_to_drop_) drop_hold();
+  return versions_.published();
+}
+
+Version StoreEngine::publish_commit_under_way() {
   groups_.finish_restoring_redundancy();
   if (!commit_) return versions_.published();
   trace::Span span("commit");
@@ -259,6 +279,7 @@ Version StoreEngine::end_commit() {
   require(version == versions_.next(), "no version is published between the beginning of a commit and its end");
   whole([&] { vote_on_commit(begun, ranks_); });
   publish_commit(begun, ranks_, groups_, versions_);
+  layout_of_version_ = begun.layout;
   if (held_.next_commit_ends_a_hold()) let_go();
   if (disk_) {
     std::vector<std::span<const std::byte>> snapshots;
@@ -303,12 +324,14 @@ void StoreEngine::take_back_provisional(Version version) {
 }
 
 void StoreEngine::drop_provisional() {
-  try {
-    finish_commit();  // otherwise its messages would match those of a later commit
-  } catch (const ProcessFailure&) {
-    throw;
-  } catch (...) {  // a commit that was refused is dropped already
+  if (commit_ || holds_to_drop_ > 0) {
+    ++holds_to_drop_;  // other ranks may not be here to vote on the commit
+  } else {
+    drop_hold();
   }
+}
+
+void StoreEngine::drop_hold() {
   take_back_provisional(held_.last());
   let_go();
 }
@@ -335,9 +358,6 @@ Version StoreEngine::restore() {
 }
 
 Version StoreEngine::restore(Version wanted) {
-  if (held_.any() && wanted < held_.last())
-    throw UsageError(
-        "restore(version) in a transaction cannot go back to before its beginning: return false, and restore after it");
   return together(Place::restore, [&] { return restore_version(wanted, Fills::members); });
 }
 
@@ -379,6 +399,9 @@ Version StoreEngine::restore_others() {
 
 Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) {
   end_commit();
+  if (wanted && held_.any() && *wanted < held_.last())
+    throw UsageError(
+        "restore(version) in a transaction cannot go back to before its beginning: return false, and restore after it");
   if (!wanted && !versions_.may_differ() && !versions_.any() && !disk_) {  // known without a ballot
     ++lonely_restores_;
     return Version{};
@@ -414,6 +437,7 @@ Version StoreEngine::restore_from(Rank from) {
 Version StoreEngine::has_gone_back_to(Restorer::Restored restored, Fills what, Stopwatch watch) {
   if (what == Fills::members) {
     members_.note_restored(restored.version, std::move(restored.names), std::move(restored.elsewhere));
+    layout_of_version_ = layouts_so_far_;
   }
   if (restored.version == Version{}) return restored.version;
   if (restored.origin == Origin::disk) versions_.forget_memory();

@@ -41,6 +41,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -93,7 +94,9 @@ class StoreEngine final : public Store {
   Version restore(Version wanted) override;
   Version restore_from(Rank from) override;
   Version restore_others() override;
-  Version version() const override { return versions_.published(); }
+  Version version() const override {
+    return holds_to_drop_ == 0 ? versions_.published() : held_.outermost_of_last(holds_to_drop_);
+  }
   KeptVersions versions() const override;
   Origin restored_from() const override { return origin_; }
   const StoreStatistics& statistics() const override { return statistics_; }
@@ -109,6 +112,8 @@ class StoreEngine final : public Store {
   /// after it. False after a recovery until the first commit or restore, and after some ranks have got other data
   /// (restore_others, restore_from, or a restore that was refused). The same on all ranks. Local.
   bool has_version() const { return versions_.can_go_back(ranks_.count()); }
+  /// Returns true if the last commit or restore has all members of this rank, in their present shapes. Local.
+  bool has_present_members() const { return layouts_so_far_ == layout_of_version_; }
   /// Restores as restore() does. Also gives every rank the next `older` versions that are kept, and makes them
   /// redundant again. The members keep the data of the newest version. Returns the versions that every rank has now,
   /// newest first; none if nothing was committed. Collective. Throws as restore().
@@ -172,8 +177,8 @@ class StoreEngine final : public Store {
   void let_go();
   /// Makes the last commit of the innermost hold and ends that hold. Collective.
   Version commit_and_let_go();
-  /// Ends the innermost hold and discards its commits. Their versions no longer exist; members keep their values.
-  /// Collective.
+  /// Ends the innermost hold and discards its commits. Their versions no longer exist; members keep their values. If a
+  /// commit is under way, the next collective call does so, after it has completed that commit. Local; on all ranks.
   void drop_provisional();
 
   /// Drops a commit that is under way. Must be called before the epoch's communicator is freed. Local.
@@ -191,6 +196,8 @@ class StoreEngine final : public Store {
   [[noreturn]] void refuse_lonely_restores();
   void begin_commit();
   Version end_commit();
+  Version publish_commit_under_way();
+  void drop_hold();
   std::exception_ptr prepare_members();
   std::shared_ptr<FileMember> find_file(std::string_view name) const;
   template <class Work>
@@ -206,10 +213,13 @@ class StoreEngine final : public Store {
   bool is_first_epoch_ = true;
   KnownVersions versions_;
   HeldVersions held_;
-  ProtectedMembers members_;  // of all groups
+  ProtectedMembers members_;             // of all groups
+  std::uint64_t layouts_so_far_ = 0;     // how often a member came to be there, or changed its shape or redundancy
+  std::uint64_t layout_of_version_ = 0;  // at the last commit or restore
   MemberGroups groups_;
   ArrayAgreement arrays_;
   std::optional<CommitUnderWay> commit_;
+  int holds_to_drop_ = 0;    // when that commit has been completed
   int lonely_restores_ = 0;  // calls of restore() since the last ballot that had nothing to restore and needed no
                              // ballot
   StoreStatistics statistics_;

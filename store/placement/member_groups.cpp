@@ -47,6 +47,11 @@ void MemberGroups::protect(std::string_view name, std::shared_ptr<Member> member
   its_group.protect(name, std::move(member));
 }
 
+bool MemberGroups::has(std::string_view name, Redundancy redundancy) const {
+  const auto group = groups_.find(redundancy);
+  return group != groups_.end() && group->second.members().contains(name);
+}
+
 void MemberGroups::replace(std::string_view name, const std::shared_ptr<Member>& member) {
   for (auto& [redundancy, group] : groups_) {
     if (group.members().contains(name)) group.protect(name, member);

@@ -35,6 +35,8 @@ class MemberGroups {
   // A member is in one group only. These functions are local.
 
   void protect(std::string_view name, std::shared_ptr<Member> member, Redundancy redundancy);
+  /// Returns true if the member with this name has this redundancy. Local.
+  bool has(std::string_view name, Redundancy redundancy) const;
   void replace(std::string_view name, const std::shared_ptr<Member>& member);
   void forget(std::string_view name);
   void forget_members();

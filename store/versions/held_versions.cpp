@@ -3,6 +3,7 @@
 #include "base/assert.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mend {
 
@@ -14,6 +15,11 @@ Version HeldVersions::first() const {
 Version HeldVersions::last() const {
   require(any(), "commits are taken back to a version that is held");
   return held_.back();
+}
+
+Version HeldVersions::outermost_of_last(int holds) const {
+  require(holds > 0 && std::cmp_less_equal(holds, held_.size()), "only holds that exist are dropped");
+  return held_.end()[-holds];
 }
 
 void HeldVersions::hold(Version version) {

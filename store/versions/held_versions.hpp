@@ -17,6 +17,8 @@ class HeldVersions {
   Version first() const;
   /// Returns the version of the innermost hold. There must be a hold.
   Version last() const;
+  /// Returns the version of the outermost of the innermost `holds` ones. There must be as many, 1 or more.
+  Version outermost_of_last(int holds) const;
 
   void hold(Version version);
   /// Ends the innermost hold. Returns its version if no other hold has the same one.

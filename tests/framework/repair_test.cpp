@@ -178,6 +178,28 @@ TEST(Transaction, leaves_nothing_of_itself_when_a_process_dies_in_it) {
   }
 }
 
+TEST(Transaction, takes_back_a_commit_that_is_under_way) {
+  const auto end = play("takes_back_what_it_has_begun_to_commit", 3, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("value 1 at version 1")));
+}
+
+TEST(Transaction, begins_with_the_members_that_are_protected_then) {
+  const auto end = play("takes_back_other_members_than_were_committed", 3, 0);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("21 and 1 at version 3")));
+}
+
+TEST(Transaction, that_throws_does_not_wait_for_a_commit_that_is_under_way) {
+  expect_end(play("throws_alone_while_a_commit_is_under_way", 3, 0), 1, "rank 1: on this rank alone");
+  const auto end = play("goes_back_after_it_has_thrown_while_a_commit_is_under_way", 3, 0, {"--mend-versions=4"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3));
+  EXPECT_THAT(said(end), Each(EndsWith("value 1")));
+}
+
 TEST(Transaction, takes_back_more_parts_than_there_are_versions) {
   const auto end = play("answers_no_after_many_parts", 3, 0);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -400,6 +400,62 @@ Scenarios repair_scenarios() {
     });
     say(session, fmt::format("{} at version {}, {}", value, session.store().version().value, well));
   };
+  all["takes_back_what_it_has_begun_to_commit"] = [](mend::Session& session) {
+    long value = 1;
+    session.store().protect("value", value);
+    session.store().commit();
+    mend::transaction(session, [&] {
+      value = 2;
+      session.store().commit_async();
+      return false;
+    });
+    say(session, fmt::format("value {} at version {}", value, session.store().version().value));
+  };
+  all["takes_back_other_members_than_were_committed"] = [](mend::Session& session) {
+    long given_up = 1;
+    long new_one = 1;
+    session.store().protect("given_up", given_up);
+    session.store().commit();
+    session.store().unprotect("given_up");
+    session.store().protect("new", new_one);
+    for (int i = 0; i < 2; ++i) {
+      mend::transaction(session, [&] {
+        given_up += 10;
+        new_one += 10;
+        return false;
+      });
+    }
+    session.store().commit();
+    say(session, fmt::format("{} and {} at version {}", given_up, new_one, session.store().version().value));
+  };
+  // Rank 1 throws while the others wait for it, and a commit is under way. A later unit is not part of the former one.
+  all["throws_alone_while_a_commit_is_under_way"] = [](mend::Session& session) {
+    long value = 1;
+    session.store().protect("value", value);
+    session.store().restore();
+    session.store().commit();
+    mend::transaction(session, [&] {
+      value = 2;
+      session.store().commit_async();
+      if (session.rank() == mend::Rank{1}) throw std::runtime_error("on this rank alone");
+      MPI_Barrier(session.comm());
+      return true;
+    });
+  };
+  all["goes_back_after_it_has_thrown_while_a_commit_is_under_way"] = [](mend::Session& session) {
+    long value = 1;
+    session.store().protect("value", value);
+    for (; value <= 2; ++value) session.store().commit();
+    try {
+      mend::transaction(session, [&]() -> bool {
+        session.store().commit_async();
+        throw std::runtime_error("on all ranks");
+      });
+    } catch (const std::runtime_error&) {
+    }
+    session.store().restore(mend::Version{1});
+    say(session, fmt::format("value {}", value));
+  };
   all["restores_before_the_beginning_in_a_transaction"] = [](mend::Session& session) {
     long value = 1;
     session.store().protect("value", value);
