@@ -18,8 +18,8 @@ namespace {
 struct ErrorHandling {
   ErrorReceiver receiver = nullptr;
   std::function<void()> failure_listener;
-  std::optional<std::string> noted;     // an error that could not be thrown where it was met
-  std::optional<std::string> returned;  // an error that was returned to the program as a code
+  std::optional<std::string> noted;       // an error that could not be thrown where it was met
+  std::optional<ReturnedError> returned;  // an error that was returned to the program as a code
   std::vector<MPI_Comm> outdated;
   MPI_Errhandler throwing = MPI_ERRHANDLER_NULL;
 };
@@ -138,7 +138,7 @@ void handle_error(MPI_Comm comm, int code) {
   }
   if (how == OnError::tells_and_returns) {
     const bool may_be_failure = failure || is_unspecific(code);  // it may stem from a death that is not known yet
-    if (!may_be_failure && !handling().returned) handling().returned = describe_error(code);
+    if (!may_be_failure && !handling().returned) handling().returned = ReturnedError{code, describe_error(code)};
     return;
   }
   if (how == OnError::hands_over) return handling().receiver(comm, code, failure);
@@ -172,7 +172,7 @@ void throw_noted_error() {
   if (const auto error = std::exchange(handling().noted, std::nullopt)) throw EnvironmentError(*error);
 }
 
-const std::optional<std::string>& returned_error() { return handling().returned; }
+const std::optional<ReturnedError>& returned_error() { return handling().returned; }
 
 void forget_returned_error() { handling().returned.reset(); }
 

@@ -66,10 +66,17 @@ void handle_error(MPI_Comm comm, int code);
 /// each error. Main thread only. Local.
 void throw_noted_error();
 
-/// Returns, as a sentence, the first error that was certainly not a process failure and that a call has returned to
-/// code that exceptions may not pass through (OnError::tells_and_returns). Returns nothing if there was none since
+/// An error of an MPI call.
+struct ReturnedError {
+  int code;
+  std::string sentence;
+  bool operator==(const ReturnedError&) const = default;
+};
+
+/// Returns the first error that was certainly not a process failure and that a call has returned to code that
+/// exceptions may not pass through (OnError::tells_and_returns). Returns nothing if there was none since
 /// forget_returned_error. Main thread only. Local.
-const std::optional<std::string>& returned_error();
+const std::optional<ReturnedError>& returned_error();
 /// Call it when the program has read the error, or begins anew. Main thread only. Local.
 void forget_returned_error();
 

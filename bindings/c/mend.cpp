@@ -33,6 +33,8 @@ using mend::Session;
 
 /// The exception of the last MEND_ERROR, so that the body can return it.
 std::exception_ptr last_error;
+/// The error of MPI that was there before it.
+std::optional<mend::ReturnedError> returned_before_last_error;
 std::string last_text;
 bool job_is_over = false;  // a function of the API has reported that
 /// The errors of members that could not be protected, by name.
@@ -47,8 +49,14 @@ Session& session_of(mend_session* handle) { return *reinterpret_cast<Session*>(h
 const Session& session_of(const mend_session* handle) { return *reinterpret_cast<const Session*>(handle); }
 mend_session* handle_of(Session& session) { return reinterpret_cast<mend_session*>(&session); }
 
+void forget_error_of_mpi() {
+  mend::forget_returned_error();
+  returned_before_last_error.reset();
+}
+
 int remember(const char* text) {
   last_error = std::current_exception();
+  returned_before_last_error = mend::returned_error();
   last_text = text;
   return MEND_ERROR;
 }
@@ -119,7 +127,7 @@ void require_heeded() {
     throw mend::EnvironmentError(
         fmt::format("{}; the program went on without a look at that: return MEND_ERROR where it cannot go on, or call "
                     "MPI_Error_class with the code where it can",
-                    *error));
+                    error->sentence));
   }
 }
 
@@ -236,8 +244,13 @@ int call(Function function, Session& session, void* data) {
 }
 
 /// Ends the body, or a callback, of `session` according to the status that it has returned. MPI's error code for a
-/// death counts as MEND_FAILURE.
+/// death counts as MEND_FAILURE. An error of MPI with the number of one of mend's codes is that error.
 void leave_with(int status, const Session& session) {
+  const auto& of_mpi = mend::returned_error();
+  const bool is_newer = of_mpi && (!last_error || of_mpi != returned_before_last_error);
+  const bool is_either = status == MEND_FAILURE || status == MEND_END;  // a code of mend, and one of MPI
+  if (is_newer && (status == MEND_ERROR || (is_either && of_mpi->code == status)))
+    throw mend::EnvironmentError(of_mpi->sentence);
   switch (status) {
     case MEND_SUCCESS: return;
     case MEND_FAILURE: throw mend::ProcessFailure("the body returned MEND_FAILURE");
@@ -248,7 +261,6 @@ void leave_with(int status, const Session& session) {
           "MEND_SUCCESS where the work is done, MEND_ERROR where it cannot be");
     case MEND_ERROR:
       if (last_error) std::rethrow_exception(last_error);
-      if (const auto& error = mend::returned_error()) throw mend::EnvironmentError(*error);
       throw std::runtime_error(
           "the body, or a callback, returned MEND_ERROR, though no function of mend and no MPI call had failed");
     default: break;
@@ -272,7 +284,7 @@ int mend_run(int argc, char** argv, mend_body body, void* data) {
   return mend::run(argc, argv, [&](Session& session) {
     last_error = nullptr;
     unprotected.clear();
-    mend::forget_returned_error();
+    forget_error_of_mpi();
     leave_with(call(body, session, data), session);
     require_heeded();
   });
@@ -340,6 +352,7 @@ int mend_comm_derive(mend_session* session, int (*factory)(MPI_Comm, MPI_Comm*, 
         const ErrorsHandled as_in_c(OnError::tells_and_returns);
         return factory(parent, &of_factory, data);
       }();
+      if (mend::means_failure(parent, code)) throw mend::ProcessFailure("making a communicator");
       mend::check_mpi(code, "making a communicator");
       return of_factory;
     });
@@ -497,8 +510,8 @@ int mend_check(mend_session* session) {
 
 int mend_repair(mend_session* session) {
   return guarded([&] {
+    forget_error_of_mpi();  // what its callbacks do with MPI counts
     session_of(session).repair();
-    mend::forget_returned_error();
   });
 }
 
@@ -527,6 +540,7 @@ int mend_transaction(mend_session* session, mend_work work, void* data, int* com
         return work(handle_of(in), data, &well);
       }();
       leave_with(status, in);
+      if (well != 0) require_heeded();  // otherwise the program has seen that something is wrong
       return well != 0;
     };
     *committed = mend::transaction(in, do_work) ? 1 : 0;
@@ -635,18 +649,18 @@ int mend_report_hash(mend_session* session, const void* part, size_t bytes) {
 
 const char* mend_error_text(void) {
   unprotected.clear();  // the program has seen the errors
-  mend::forget_returned_error();
+  forget_error_of_mpi();
   return last_text.c_str();
 }
 
 // A program that calls one of these functions has handled the error.
 
 int MPI_Error_class(int code, int* error_class) {
-  mend::forget_returned_error();
+  forget_error_of_mpi();
   return PMPI_Error_class(code, error_class);
 }
 
 int MPI_Error_string(int code, char* text, int* length) {
-  mend::forget_returned_error();
+  forget_error_of_mpi();
   return PMPI_Error_string(code, text, length);
 }

@@ -93,8 +93,8 @@ int mend_refuse(const char *sentence);
 /** Returns the application's communicator, which is valid until the body returns or mend_repair is called. Errors of
  * MPI calls on it are returned as codes. An error other than a death must be handled: return MEND_ERROR from the body,
  * or call MPI_Error_class, MPI_Error_string or mend_error_text and continue. Otherwise the next commit or restore, or
- * the end of the body, ends the job. If MPI_ERRORS_RETURN is set on a communicator, all of its errors are left to the
- * program. Local. */
+ * the end of the body or of a transaction's work, ends the job. If MPI_ERRORS_RETURN is set on a communicator, all of
+ * its errors are left to the program. Local. */
 MPI_Comm mend_comm(const mend_session *session);
 /** Returns the application's communicator in the form of Fortran: an integer. Local. */
 MPI_Fint mend_comm_fortran(const mend_session *session);
@@ -133,9 +133,9 @@ int mend_comm_cart(mend_session *session, int axes, const int *dims, const int *
 int mend_comm_derive(mend_session *session, int (*factory)(MPI_Comm parent, MPI_Comm *made, void *data), void *data,
                      MPI_Comm *made);
 
-/** Protects `bytes` bytes at `data`, which must outlive the body. Call it before mend_restore, which fills the data
- * that is protected then. A name stands for one piece of memory. To use the name for another piece, as with a double
- * buffer, call mend_replace. Local. */
+/** Protects `bytes` bytes at `data`, which must stay valid until the body is left. Call it before mend_restore, which
+ * fills the data that is protected then. A name stands for one piece of memory. To use the name for another piece, as
+ * with a double buffer, call mend_replace. Local. */
 int mend_protect(mend_session *session, const char *name, void *data, size_t bytes);
 /** Protects bytes with a redundancy of their own instead of --mend-redundancy: "local", "partner", "replicas:2",
  * "xor:4", "rs:4+2". Local. */
@@ -233,8 +233,9 @@ int mend_repair(mend_session *session);
 /** Registers `callback`, which is called at the end of each mend_repair, in the order of registration. It returns one
  * of the codes above. If the code is not MEND_SUCCESS, mend_repair returns it at once. */
 int mend_on_repair(mend_session *session, int (*callback)(mend_session *session, void *data), void *data);
-/** The work of a transaction. It returns MEND_SUCCESS when it is done; mend_transaction returns any other code of the
- * work. `*well` is 1 at the beginning; the work sets it to 0 if its result must not be committed. */
+/** The work of a transaction. It returns MEND_SUCCESS when it is done. Any other of the codes above is what
+ * mend_transaction returns; for a code of MPI, it returns MEND_FAILURE or MEND_ERROR. `*well` is 1 at the beginning;
+ * the work sets it to 0 if its result must not be committed. */
 typedef int (*mend_work)(mend_session *session, void *data, int *well);
 /** Runs `work`, and commits the protected data if `work` returned MEND_SUCCESS and left `*well` at 1 on every rank.
  * Otherwise the data is as it was before. Sets `*committed` to 1 if the data was committed, otherwise to 0.

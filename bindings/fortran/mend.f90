@@ -18,7 +18,8 @@
 ! The communicator is mend_comm_fortran(session) with `use mpi`, and mend_comm_f08(session), of mend_f08.f90, with
 ! `use mpi_f08`; mend_comm(session) is the MPI_Comm of C.
 !
-! mend.h, session.hpp and store.hpp describe the functions in full.
+! mend.h, session.hpp and store.hpp describe the functions in full. One difference: in Fortran, a call of
+! mend_error_text alone counts as a look at an error of MPI; calls of MPI_Error_class and MPI_Error_string do not.
 
 module mend
   use, intrinsic :: iso_c_binding
@@ -602,10 +603,10 @@ contains
   end function
 
   ! Opens a file in memory as OPEN does, and returns the unit, for READ, WRITE, INQUIRE and CLOSE. Protects the file
-  ! first if it is not protected. `mode`: "r" reads, "r+" reads and writes, "w" begins with an empty file, "a" appends.
-  ! `form` and `access` are those of OPEN: "unformatted" and "sequential" by default. A file that was opened for writing
-  ! must be closed before mend_commit. Returns MEND_ERROR if the file is to be read and was neither written nor
-  ! restored: call mend_file_exists first.
+  ! first if it is not protected. `mode`: "r" reads, "r+" reads and writes, "w" begins with an empty file, "a"
+  ! appends. `form` is that of OPEN, "unformatted" by default; `access` is "sequential" (the default) or "stream". A
+  ! file that was opened for writing must be closed before mend_commit. Returns MEND_ERROR if the file is to be read
+  ! and was neither written nor restored: call mend_file_exists first.
   integer(c_int) function mend_file_open(session, name, mode, unit, form, access) result(status)
     type(c_ptr), intent(in) :: session
     character(len=*), intent(in) :: name, mode

@@ -483,6 +483,54 @@ static int lost_message_body(mend_session* session, void* data) {
   return MEND_SUCCESS;
 }
 
+/* Sends a negative number of values, and returns MPI's code, which is MEND_END too. */
+static int negative_body(mend_session* session, void* data) {
+  int value = 0;
+  (void)data;
+  return MPI_Send(&value, mend_rank(session) == 1 ? -1 : 0, MPI_INT, MPI_PROC_NULL, 0, mend_comm(session));
+}
+
+/* Gives up because of an MPI call, after an error of mend that it expects. */
+static int older_error_body(mend_session* session, void* data) {
+  int value = 0;
+  (void)data;
+  if (mend_file_open(session, "restart", "r") != NULL) return MEND_SUCCESS;
+  if (mend_rank(session) != 1) return MEND_SUCCESS;
+  return MPI_Send(&value, 1, MPI_INT, 4711, 0, mend_comm(session)) == MPI_SUCCESS ? MEND_SUCCESS : MEND_ERROR;
+}
+
+static int replace_wrongly(mend_session* session, void* data, int* well) {
+  (void)well;
+  mend_replace(session, "value", data, 1);
+  return MEND_SUCCESS;
+}
+
+/* Does not look at what fails in a transaction. */
+static int careless_work_body(mend_session* session, void* data) {
+  long value = 0;
+  int committed = 0;
+  (void)data;
+  const int status = mend_protect(session, "value", &value, sizeof value);
+  return status == MEND_SUCCESS ? mend_transaction(session, replace_wrongly, &value, &committed) : status;
+}
+
+static int send_to_nobody(mend_session* session, void* data) {
+  MPI_Send(data, 1, MPI_INT, 4711, 0, mend_comm(session));
+  return MEND_SUCCESS;
+}
+
+/* Does not look at what fails in a callback. */
+static int careless_callback_body(mend_session* session, void* data) {
+  int value = 0;
+  (void)data;
+  int status = mend_on_repair(session, send_to_nobody, &value);
+  if (status != MEND_SUCCESS) return status;
+  if (mend_rank(session) == 1 && mend_epoch(session) == 0) kill(getpid(), SIGKILL);
+  if (mend_epoch(session) == 0) status = MPI_Barrier(mend_comm(session));
+  if (status != MEND_SUCCESS) status = mend_repair(session);
+  return status == MEND_SUCCESS ? mend_commit(session, NULL) : status;
+}
+
 /* Runs until it is asked to leave. If `data` is not NULL, it calls mend_should_exit. */
 static int leaving_body(mend_session* session, void* data) {
   long step = 0;
@@ -506,6 +554,10 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "returns_a_code") == 0) return mend_run(argc, argv, code_body, NULL);
   if (argc > 1 && strcmp(argv[1], "returns_an_error") == 0) return mend_run(argc, argv, code_body, &count);
   if (argc > 2 && strcmp(argv[1], "null") == 0) return mend_run(argc, argv, null_body, argv[2]);
+  if (argc > 1 && strcmp(argv[1], "negative") == 0) return mend_run(argc, argv, negative_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "older_error") == 0) return mend_run(argc, argv, older_error_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "careless_work") == 0) return mend_run(argc, argv, careless_work_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "careless_callback") == 0) return mend_run(argc, argv, careless_callback_body, NULL);
   if (argc > 1 && strcmp(argv[1], "older") == 0) return mend_run(argc, argv, older_body, NULL);
   if (argc > 1 && strcmp(argv[1], "parts") == 0) return mend_run(argc, argv, parts_body, NULL);
   if (argc > 1 && strcmp(argv[1], "numbers") == 0) return mend_run(argc, argv, numbers_body, NULL);

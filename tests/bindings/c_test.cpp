@@ -79,6 +79,19 @@ TEST(InC, another_code_of_mpi_is_told_by_its_rank) {
              "rank 1: the body, or a callback, returned MPI's code [0-9]+: .*rank");
 }
 
+TEST(InC, a_code_of_mpi_that_is_one_of_mend_too_is_of_mpi) {
+  expect_end(play_in_c("negative", 0), 1, "rank 1: an MPI call failed: MPI_ERR_COUNT");
+}
+
+TEST(InC, the_error_that_was_met_last_is_told) {
+  expect_end(play_in_c("older_error", 0), 1, "rank 1: an MPI call failed: MPI_ERR_RANK");
+}
+
+TEST(InC, errors_in_transactions_and_callbacks_are_not_passed_over) {
+  expect_end(play_in_c("careless_work", 0), 2, "member 'value' could not be protected");
+  expect_end(play_in_c("careless_callback", 1), 1, "MPI_ERR_RANK.*; the program went on without a look at that");
+}
+
 TEST(InC, null_where_something_is_needed_is_told) {
   for (const auto& [which, what] : {std::pair{"due", "due of mend_commit_due"},
                                     {"agree", "flag of mend_agree"},
