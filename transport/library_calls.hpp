@@ -60,4 +60,9 @@ inline int test_some(int count, MPI_Request* requests, int* completed, int* indi
   return function(count, requests, completed, indices, MPI_STATUSES_IGNORE);
 }
 
+inline int start(MPI_Request* request) {
+  static const auto function = of_the_library<decltype(&PMPI_Start)>("PMPI_Start");
+  return function(request);
+}
+
 }  // namespace mend::library

@@ -98,15 +98,6 @@ void DerivedComms::leave(LeftCommunicators& left) {
   }
 }
 
-const Recipe* DerivedComms::next_by_node(const std::vector<int>& parent) const {
-  const Recipe* next = nullptr;
-  for (const Derived& one : all_) {
-    if (one.is_claimed || one.recipe.nodes.empty() || one.recipe.parent != parent) continue;
-    if (next == nullptr || one.recipe.number < next->number) next = &one.recipe;
-  }
-  return next;
-}
-
 MPI_Comm DerivedComms::claim(const Recipe& recipe) {
   Derived& one = *find_made(all_, recipe);
   one.is_claimed = true;
@@ -132,6 +123,11 @@ const Recipe& DerivedComms::recipe_of(const VirtualComm& virtual_comm) const {
 bool DerivedComms::holds_any_of_interval() const {
   return std::ranges::any_of(
       all_, [](const Derived& one) { return one.is_claimed && !one.is_of_setup && one.virtual_comm.handle; });
+}
+
+bool DerivedComms::is_of_interval(const VirtualComm& comm) const {
+  return std::ranges::any_of(
+      all_, [&](const Derived& one) { return &one.virtual_comm == &comm && one.is_claimed && !one.is_of_setup; });
 }
 
 void DerivedComms::end_setup() {

@@ -56,7 +56,6 @@ struct Recipe {
   std::vector<int> parent;              ///< the ranks of the communicator that they are made of
   std::vector<std::vector<int>> parts;  ///< the ranks of each new communicator, by their rank in it
   Topology topology{};
-  std::vector<int> nodes{};  ///< the nodes of the parts, if there is one part for each node
   auto operator<=>(const Recipe&) const = default;
 };
 
@@ -78,9 +77,6 @@ class DerivedComms {
   void make(const Recipe& recipe, MPI_Comm over, LeftCommunicators& left);
   /// Gives up the communicators beneath all virtual communicators. Local.
   void leave(LeftCommunicators& left);
-  /// Returns the next recipe that makes one communicator of `parent` for each node and that the application has not
-  /// claimed; null if there is none. It was carried out before this process took over the rank. Local.
-  const Recipe* next_by_node(const std::vector<int>& parent) const;
   /// Called when the application makes the call of the recipe. Returns the handle that the application holds from now
   /// on; MPI_COMM_NULL if this rank is in no part. Local.
   MPI_Comm claim(const Recipe& recipe);
@@ -98,6 +94,8 @@ class DerivedComms {
 
   /// Returns true if the application holds a communicator that it has made since restore(). Local.
   bool holds_any_of_interval() const;
+  /// Returns true if the application has made `comm` since restore(), and may have freed it. Local.
+  bool is_of_interval(const VirtualComm& comm) const;
   /// Ends the setup: the communicators that were claimed until now are kept. Local.
   void end_setup();
   /// Called when a commit begins. The application holds no communicator made since restore(). Local.

@@ -122,7 +122,8 @@ int LocalRollback::run(Call call, void* work) {
       const ErrorsHandled as_in_cpp(OnError::throws);
       code = call(work);
       const bool is_too_short = messages_.take_too_short();
-      if (rolled_back_since_commit_ && (is_too_short || code != MPI_SUCCESS)) check_length(code, is_too_short);
+      const bool is_cut = messages_.take_cut();
+      if (is_too_short || is_cut) check_length(is_too_short, is_cut);
       if (sender_log_.difference()) check_sender_log();
       if (sender_log_.bytes_held() > log_limit()) check_log();
       if (messages_.take_caught_up()) count_steps();
@@ -263,6 +264,7 @@ void LocalRollback::begin_epoch() {
   others_.assign(static_cast<std::size_t>(ranks_), PeerState{});
   if (engine_.epoch_state().epoch == Epoch{0}) {
     is_newcomer_ = false;
+    learn_nodes();
     engine_.cluster_rollback().begin_life(Epoch{0});
     return;
   }
@@ -273,6 +275,7 @@ void LocalRollback::begin_epoch() {
     packets.push_back(PeerPacket::from(words));
   }
   std::ranges::transform(packets, others_.begin(), &PeerPacket::state);
+  learn_nodes();
   numbers_known_ = std::ranges::max(others_, {}, [](const PeerState& one) { return one.begun.size(); }).begun;
   plan_commit_again();
   const bool go_on = std::ranges::none_of(others_, &PeerState::refuses);
@@ -326,6 +329,18 @@ void LocalRollback::make_comms() {
   session_.comms = {application, collectives_comm_.get()};
 }
 
+/// Learns on which nodes the ranks are, as far as MPI_Comm_split_type is concerned. A process that takes over a rank on
+/// another node makes the same parts as its predecessor, so the others tell it what they know.
+void LocalRollback::learn_nodes() {
+  if (!nodes_.empty()) return;
+  const auto knows = std::ranges::find_if(others_, [](const PeerState& one) { return !one.nodes.empty(); });
+  if (knows != others_.end()) {
+    nodes_ = knows->nodes;
+    return;
+  }
+  for (const NodeId node : engine_.epoch_state().roster.nodes()) nodes_.push_back(static_cast<int>(node.value));
+}
+
 PeerPacket LocalRollback::packet_for(int peer) const {
   return {.state = {.phase = sender_log_.phase(),
                     .standing = standing(),
@@ -340,7 +355,8 @@ PeerPacket LocalRollback::packet_for(int peer) const {
                     .log_pacing = at_version_.log_pacing,
                     .next_number = at_version_.number,
                     .begun = numbers_at_begun_,
-                    .again = again_},
+                    .again = again_,
+                    .nodes = nodes_},
           .recipes = derived_.recipes(),
           .receipts = sender_log_.receipts_for(peer)};
 }
@@ -483,15 +499,7 @@ void LocalRollback::begin_phase() {
   sender_log_.begin_phase();
 }
 
-int LocalRollback::tag_of(OwnTag message) {
-  static const int highest = [] {  // asked once, because ranks of a cluster need a tag in every call
-    const int* found = nullptr;
-    int is_there = 0;
-    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&found), &is_there);
-    return *found;
-  }();
-  return highest - static_cast<int>(message);
-}
+int LocalRollback::tag_of(OwnTag message) { return highest_tag() - static_cast<int>(message); }
 
 /// Waits until all ranks that had not begun the commit come to it, as they would if it were made. Otherwise one of them
 /// might poll, before it, and find a message that another has sent after it.
@@ -573,11 +581,14 @@ void LocalRollback::note_gone_back(bool has_gone_back) {
 }
 
 /// Gives up if a receive does not fit a message of the log, or a message of a rank that rolls back. It may fit when all
-/// ranks begin again.
-void LocalRollback::check_length(int code, bool is_too_short) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
-  if (error_class == MPI_ERR_TRUNCATE)
+/// ranks begin again. Without a rollback, refuses messages that are cut, because they are not noted as received.
+void LocalRollback::check_length(bool is_too_short, bool is_cut) {
+  if (!rolled_back_since_commit_ && is_cut)
+    throw UsageError(
+        "a message is longer than its receive (MPI_ERR_TRUNCATE), which --mend-rollback local does not cover: receive "
+        "as much as is sent; MPI_Probe and MPI_Get_count tell how much that is");
+  if (!rolled_back_since_commit_) return;
+  if (is_cut)
     give_up(
         "since a rank went back, a message is longer than its receive (MPI_ERR_TRUNCATE): the program is not "
         "send-deterministic (lengths that depend on failures are a usual cause)");
@@ -672,7 +683,10 @@ void LocalRollback::end_strictly() const {
 void LocalRollback::require_nothing_under_way(const char* where) {
   const Inside inside(inside_);
   const MPI_Comm comm = session_.comm(Traffic::collectives);
-  const bool holds_any = has_restored() && derived_.holds_any_of_interval();
+  const bool holds_any =
+      has_restored() && (derived_.holds_any_of_interval() || messages_.has_persistent_on([&](const VirtualComm& one) {
+        return derived_.is_of_interval(one);
+      }));
   std::array<std::uint64_t, 5> sums{sender_log_.balance(), messages_.has_pending() ? 1U : 0U, holds_any ? 1U : 0U,
                                     messages_.receives_from_any() ? 1U : 0U, rolled_back_since_commit_ ? 1U : 0U};
   call_mpi([&] { return PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm); }, "MPI_Allreduce");
@@ -689,8 +703,8 @@ void LocalRollback::require_nothing_under_way(const char* where) {
   };
   if (sums[2] != 0) {
     refuse(holds_any,
-           fmt::format("a communicator made since restore() is there at {}: with --mend-rollback local, make it before "
-                       "restore(), or free it before {}",
+           fmt::format("a communicator made since restore(), or a persistent request on it, is there at {}: with "
+                       "--mend-rollback local, make it before restore(), or free it before {}",
                        where, where));
   }
   if (sums[1] != 0) {

@@ -182,7 +182,7 @@ class LocalRollback final : public LoggedCalls {
   void decide_who_goes_back();
   void make_comms();
   const VirtualComm& virtual_comm_with(std::uint32_t number) const;
-  int node_for(const VirtualComm& parent) const;
+  void learn_nodes();
   PeerPacket packet_for(int peer) const;
   void tell_who_goes_back();
   void report(std::uint64_t resent, std::uint64_t resent_bytes);
@@ -203,7 +203,7 @@ class LocalRollback final : public LoggedCalls {
   void handle(int code);
   static int pass_on();
   void check_sender_log();
-  void check_length(int code, bool is_too_short);
+  void check_length(bool is_too_short, bool is_cut);
   void end_replay();
   void note_gone_back(bool has_gone_back);
   void count_steps();
@@ -233,6 +233,7 @@ class LocalRollback final : public LoggedCalls {
   Communicator collectives_comm_;
   Version version_{};
   int ranks_;
+  std::vector<int> nodes_;                                 // of the ranks, for MPI_Comm_split_type
   std::vector<PeerState> others_;                          // by rank, this one too
   std::string refusal_;                                    // why this rank refuses, if it does
   bool log_is_full_ = false;                               // it refuses until the next commit

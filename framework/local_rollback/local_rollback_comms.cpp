@@ -34,16 +34,6 @@ Communicator group_of(MPI_Comm comm, const std::vector<int>& ranks, int tag) {
 
 }  // namespace
 
-/// Returns the node of this rank that the others learned first: a process that takes over the rank on another node is
-/// in the same part as its predecessor.
-int LocalRollback::node_for(const VirtualComm& parent) const {
-  const Recipe* const made = derived_.next_by_node(parent.members);
-  if (made == nullptr) return engine_.epoch_state().roster.seat(Rank{session_.rank}).holder.node.value;
-  for (std::size_t i = 0; i < made->parts.size(); ++i)
-    if (std::ranges::find(made->parts[i], session_.rank) != made->parts[i].end()) return made->nodes[i];
-  return MPI_UNDEFINED;
-}
-
 int LocalRollback::derive(const VirtualComm& parent, const CommArguments& arguments, MPI_Comm* made) {
   struct ExchangedArguments {
     int color;
@@ -53,8 +43,8 @@ int LocalRollback::derive(const VirtualComm& parent, const CommArguments& argume
   constexpr int words = sizeof(ExchangedArguments) / sizeof(int);
   std::vector<ExchangedArguments> by_rank(static_cast<std::size_t>(parent.size));
   const bool is_by_node = arguments.by_node && arguments.color != MPI_UNDEFINED;
-  const ExchangedArguments mine{is_by_node ? node_for(parent) : arguments.color, arguments.key,
-                                static_cast<int>(derived_.next_number())};
+  const int color = is_by_node ? nodes_[static_cast<std::size_t>(session_.rank)] : arguments.color;
+  const ExchangedArguments mine{color, arguments.key, static_cast<int>(derived_.next_number())};
   const Blocks blocks = Blocks::equal(parent.size, words);
   if (const int code = collectives_.allgatherv(parent, &mine, words, MPI_INT, by_rank.data(), blocks.counts.data(),
                                                blocks.offsets.data(), MPI_INT);
@@ -72,7 +62,6 @@ int LocalRollback::derive(const VirtualComm& parent, const CommArguments& argume
     std::ranges::sort(ranks);
     std::vector<int>& part = recipe.parts.emplace_back();
     for (const auto& [of_rank, rank] : ranks) part.push_back(parent.member(rank));
-    if (arguments.by_node) recipe.nodes.push_back(of_color);
   }
   derived_.set_next_number(recipe.number + 1);
   through_failures([&] {  // a recovery after a failure may have made it
@@ -84,7 +73,8 @@ int LocalRollback::derive(const VirtualComm& parent, const CommArguments& argume
 
 /// The other ranks of the parent do not know of the call, so the ranks of the group exchange their next numbers.
 int LocalRollback::derive_group(const VirtualComm& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) {
-  const int to_group = parent.collectives_tag + 1 + tag;
+  const int tags = highest_tag() - parent.collectives_tag;  // mend's own are at the end
+  const int to_group = parent.collectives_tag + 1 + tag % (tags / 2);
   const auto mine = static_cast<int>(derived_.next_number());
   Recipe recipe{static_cast<std::uint32_t>(mine), {}, {}};
   for (const int rank : ranks) {

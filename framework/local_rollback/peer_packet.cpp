@@ -26,7 +26,6 @@ void visit_recipe(Recipe& recipe, Visit& visit) {
   visit(recipe.parent);
   visit(recipe.parts);
   visit_topology(recipe.topology, visit);
-  visit(recipe.nodes);
 }
 
 template <class Receipt, class Visit>
@@ -61,6 +60,7 @@ void visit_state(State& state, Visit& visit) {
   visit(state.next_number);
   visit(state.begun);
   visit(state.again);
+  visit(state.nodes);
 }
 
 template <class Packet, class Visit>

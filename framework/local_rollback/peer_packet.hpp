@@ -44,6 +44,7 @@ struct PeerState {
   /// The same at each commit that has begun since the version. Failures have voided these commits.
   std::vector<std::uint32_t> begun{};
   std::vector<CommitAgain> again{};  ///< those planned since the version
+  std::vector<int> nodes{};          ///< of the ranks; nothing in a newcomer
 
   bool has_restored() const { return phase > 0; }
   bool operator==(const PeerState&) const = default;

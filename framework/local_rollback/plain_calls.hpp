@@ -16,6 +16,20 @@ int quietly(Call call) {
   return call();
 }
 
+/// Takes a pending receive back from MPI, if there is one. Errors must be returned.
+inline void withdraw(MPI_Request& receive) {
+  if (receive == MPI_REQUEST_NULL) return;
+  PMPI_Cancel(&receive);
+  PMPI_Wait(&receive, MPI_STATUS_IGNORE);
+}
+
+/// Returns the largest tag of a message. Main thread.
+int highest_tag();
+
+/// Returns true if this is one of MPI's own types. They are never freed, and MPI's own operations are not defined for
+/// duplicates of them. Local.
+bool is_of_mpi(MPI_Datatype type);
+
 /// One of MPI's own types, or none. They are never freed, so what is known of one stays true.
 struct PlainType {
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -33,7 +47,7 @@ inline std::optional<int> plain_size(MPI_Datatype type) {
 /// A datatype that stays valid when the application frees it.
 class KeptType {
  public:
-  explicit KeptType(MPI_Datatype type) : type_(type), is_owned_(!plain_size(type)) {
+  explicit KeptType(MPI_Datatype type) : type_(type), is_owned_(!is_of_mpi(type)) {
     if (is_owned_) check_mpi(PMPI_Type_dup(type, &type_), "MPI_Type_dup");
   }
   ~KeptType() {

@@ -17,6 +17,9 @@ class PersistentRequests {
   /// Records that the application has made `request` on `comm`. Only requests of communicators whose errors mend
   /// handles are kept, because others outlive recoveries. Main thread.
   void note_made(MPI_Comm comm, MPI_Request request);
+  /// Records a request that logged messages start (framework/local_rollback). When they end, it cannot be started any
+  /// more: for the library it is one without an effect. Main thread.
+  void note_logged(MPI_Request request) { outdated_[request] = true; }
   /// Forgets a request that is freed. Main thread.
   void note_freed(MPI_Request request) { outdated_.erase(request); }
   /// Ends the epoch in which these requests were made. Main thread.

@@ -205,6 +205,15 @@ TEST(Log, at_debug_shows_a_recovery_and_at_off_shows_nothing) {
   EXPECT_THAT(quiet.errors, IsEmpty());
 }
 
+TEST(Log, at_warn_leaves_out_deaths_and_at_error_what_they_have_cost_too) {
+  const auto warned = play("rank_1_dies", 3, 1, {"--mend-log", "warn"});
+  EXPECT_EQ(warned.exit_code, 0);
+  EXPECT_THAT(support::lines_of(warned.errors), testing::ElementsAre(HasSubstr("1 recovery: 1 process died")));
+  const auto quiet = play("rank_1_dies", 3, 1, {"--mend-log", "error"});
+  EXPECT_EQ(quiet.exit_code, 0);
+  EXPECT_THAT(quiet.errors, IsEmpty());
+}
+
 /// The notes of the job, without the times and the processes that wrote them.
 std::vector<std::string> notes(const JobEnd& end) {
   constexpr std::string_view mark = ": note: ";
@@ -431,10 +440,12 @@ TEST(OwnMpi, in_whose_world_calls_are_made_after_the_job_is_told_that_it_is_revo
 TEST(OwnMpi, whose_duplicate_of_the_world_is_used_in_the_body_is_told_so_if_there_are_spares) {
   const auto without = play("has_a_duplicate:meets_in_body", 3, 0);
   EXPECT_EQ(without.exit_code, 0) << without.errors;
-  const auto end = play("has_a_duplicate:meets_in_body", 2, 1);
-  EXPECT_EQ(end.exit_code, 2) << end.errors;
-  EXPECT_THAT(support::complaints(end),
-              ElementsAre(testing::ContainsRegex("rank [01]: an MPI call used a duplicate of MPI_COMM_WORLD")));
+  for (const char* const scenario : {"has_a_duplicate:meets_in_body", "has_a_duplicate:idup_meets_in_body"}) {
+    const auto end = play(scenario, 2, 1);
+    EXPECT_EQ(end.exit_code, 2) << end.errors;
+    EXPECT_THAT(support::complaints(end),
+                ElementsAre(testing::ContainsRegex("rank [01]: an MPI call used a duplicate of MPI_COMM_WORLD")));
+  }
 }
 
 TEST(OwnMpi, whose_duplicate_of_the_world_is_used_after_the_job_is_served) {

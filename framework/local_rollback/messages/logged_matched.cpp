@@ -11,6 +11,8 @@
 namespace mend {
 
 LoggedMessages::~LoggedMessages() {
+  for (auto& [request, one] : persistent_)
+    if (one.owns_type) PMPI_Type_free(&one.type);
   for (auto& [handle, one] : matched_) {
     MPI_Message message = handle;
     std::vector<std::byte> unused(one.bytes.size());

@@ -4,6 +4,7 @@
 #include "framework/local_rollback/plain_calls.hpp"
 #include "framework/local_rollback/values.hpp"
 #include "store/snapshot/hash.hpp"
+#include "transport/library_function.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +22,20 @@ namespace {
 /// A message of at least this many bytes is copied into the log while it is sent.
 constexpr int least_sent_meanwhile = 32 * 1024;
 
+/// Returns true if values of this type have bytes without a meaning: the x87's long double has 10 bytes of 16.
+bool has_unused_bytes(MPI_Datatype type) {
+  constexpr int digits_of_x87 = 64;
+  if (std::numeric_limits<long double>::digits != digits_of_x87 || sizeof(long double) != 16) return false;
+  return type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX;
+}
+
+void clear_unused(std::span<std::byte> long_doubles) {
+  constexpr std::size_t used = 10;
+  for (std::size_t at = 0; at + sizeof(long double) <= long_doubles.size(); at += sizeof(long double))
+    std::fill_n(&long_doubles[at + used], sizeof(long double) - used, std::byte{});
+}
+
+/// Packs values. What has no meaning is the same in every process, because messages are compared by their hashes.
 void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
   if (plain_size(type)) {
     if (!into.empty()) std::memcpy(into.data(), data, into.size());
@@ -28,6 +43,7 @@ void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::sp
   }
   int position = 0;
   quietly([&] { return PMPI_Pack(data, count, type, into.data(), static_cast<int>(into.size()), &position, comm); });
+  if (has_unused_bytes(type)) clear_unused(into);
 }
 
 /// A rank that rolls back may ask in vain for a message from any source this often, without sending anything.
@@ -46,13 +62,29 @@ replay::WildcardOrder::Pattern pattern_of(const VirtualComm& virtual_comm, int f
 
 }  // namespace
 
-std::optional<int> find_plain_size(MPI_Datatype type) {
+int highest_tag() {
+  static const int highest = [] {  // asked once, because ranks of a cluster need a tag in every call
+    const int* found = nullptr;
+    int is_there = 0;
+    // Not through mend's hook: the program's world may be session.comm(), which does not have this attribute.
+    of_the_library<decltype(&PMPI_Comm_get_attr)>("PMPI_Comm_get_attr")(MPI_COMM_WORLD, MPI_TAG_UB,
+                                                                        static_cast<void*>(&found), &is_there);
+    return *found;
+  }();
+  return highest;
+}
+
+bool is_of_mpi(MPI_Datatype type) {
   int integers = 0;
   int addresses = 0;
   int types = 0;
   int combiner = MPI_COMBINER_STRUCT;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) return std::nullopt;
+  return combiner == MPI_COMBINER_NAMED;
+}
+
+std::optional<int> find_plain_size(MPI_Datatype type) {
+  if (!is_of_mpi(type) || has_unused_bytes(type)) return std::nullopt;
   int size = 0;
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
@@ -84,6 +116,12 @@ int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int
   if (count < 0) return MPI_ERR_COUNT;
   constexpr int most = std::numeric_limits<int>::max();
   if (!one) {
+    // Nothing is packed, but MPI looks at the type.
+    int unused = 0;
+    int position = 0;
+    if (const int code = quietly([&] { return PMPI_Pack(&unused, 0, type, &unused, 0, &position, comm); });
+        code != MPI_SUCCESS)
+      return code;
     MPI_Count each = 0;
     if (const int code = quietly([&] { return size_of_type(type, each); }); code != MPI_SUCCESS) return code;
     if (count > 0 && each > most / count) refuse_large_message();
@@ -106,10 +144,13 @@ int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const
 int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const void* data, int count,
                          MPI_Datatype type, int to, int tag, SendEnds ends, Operation* operation) {
   if (to == MPI_PROC_NULL) return MPI_SUCCESS;
+  // What MPI would refuse must not count as sent.
   if (to < 0 || to >= virtual_comm.size) return MPI_ERR_RANK;
+  if (tag < 0 || tag > highest_tag()) return MPI_ERR_TAG;
   const MPI_Comm comm = virtual_comm.comm(traffic);
   int size = 0;
   if (const int code = packed_size(count, type, comm, &size); code != MPI_SUCCESS) return code;
+  if (data == nullptr && size > 0 && plain_size(type)) return MPI_ERR_BUFFER;
   // A blocking send of plain values leaves from the application's memory, before it is copied into the log; but not one
   // to this rank itself, whose receive may be posted only when the message counts as sent (after_sending). A small one
   // that the receiver certainly needs leaves before the log is touched at all.
@@ -223,6 +264,13 @@ void LoggedMessages::note(const VirtualComm& virtual_comm, Traffic traffic, int 
   log_.receive(channel, std::span<const std::byte>(packed_).first(bytes), by_request);
 }
 
+/// Remembers that a message was longer than its receive. It is not noted as received.
+void LoggedMessages::note_if_cut(int code) {
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  was_cut_ = was_cut_ || error_class == MPI_ERR_TRUNCATE;
+}
+
 int LoggedMessages::receive(const VirtualComm& virtual_comm, Traffic traffic, void* data, int count, MPI_Datatype type,
                             int from, int tag, MPI_Status* status) {
   note_source(from, "a receive");
@@ -244,6 +292,7 @@ int LoggedMessages::receive(const VirtualComm& virtual_comm, Traffic traffic, vo
         return MPI_SUCCESS;
       }
     } else if (!means_failure(comm, code)) {
+      note_if_cut(code);
       return code;
     }
     recover_();
@@ -311,11 +360,8 @@ void LoggedMessages::take_back(const Receive& begun) {
   const auto found = std::ranges::find_if(
       receives_, [&](const Receive& one) { return &one == &begun && one.handle == MPI_REQUEST_NULL; });
   if (found == receives_.end()) return;
-  if (found->beneath != MPI_REQUEST_NULL) {
-    const ErrorsReturned quiet;
-    PMPI_Cancel(&found->beneath);
-    PMPI_Wait(&found->beneath, MPI_STATUS_IGNORE);
-  }
+  const ErrorsReturned quiet;
+  withdraw(found->beneath);
   receives_.erase(found);
 }
 
@@ -419,8 +465,11 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
   int has_come = 1;
   *code = quietly(
       [&] { return waits ? library::wait(&receive.beneath, &got) : library::test(&receive.beneath, &has_come, &got); });
-  if (*code != MPI_SUCCESS)
-    return means_failure(receive.virtual_comm->comm(receive.traffic), *code) ? Try::interrupted : Try::failed;
+  if (*code != MPI_SUCCESS) {
+    if (means_failure(receive.virtual_comm->comm(receive.traffic), *code)) return Try::interrupted;
+    note_if_cut(*code);
+    return Try::failed;
+  }
   if (has_come == 0) return Try::waits;
   int is_cancelled = 0;
   PMPI_Test_cancelled(&got, &is_cancelled);
@@ -536,7 +585,7 @@ void LoggedMessages::post_matched() {
   for (const auto& [number, envelope] : replay_->order->take_matched()) {
     const auto receive = std::ranges::find(receives_, number, &Receive::number);
     receive->waits_for_choice = false;
-    receive->chosen = {receive->virtual_comm->rank_of(envelope.source), envelope.tag};
+    receive->chosen = {.from = receive->virtual_comm->rank_of(envelope.source), .tag = envelope.tag, .is_logged = true};
     post_chosen(*receive);
   }
 }
@@ -564,7 +613,20 @@ void LoggedMessages::give_up(const Choice& choice) {
 /// Called when nothing is there for a poll. If nothing comes in this phase, that is certain, and the poll may be
 /// repeated as often as the program wants.
 void LoggedMessages::poll_in_vain(const Choice& choice) {
-  if (!choice.in_vain && ++replay_->vain_polls >= most_vain_polls) give_up(choice);
+  if (choice.in_vain || ++replay_->vain_polls < most_vain_polls) return;
+  if (!waits_for_logged()) give_up(choice);
+  replay_->vain_polls = 0;
+}
+
+/// Returns true if a message of the log is on its way to a receive. It arrives without anything that this rank does,
+/// and the program may then send what is needed.
+bool LoggedMessages::waits_for_logged() const {
+  return std::ranges::any_of(receives_, [](const Receive& one) {
+    if (one.is_complete || !one.chosen.is_logged || one.beneath == MPI_REQUEST_NULL) return false;
+    int has_come = 1;
+    quietly([&] { return PMPI_Request_get_status(one.beneath, &has_come, MPI_STATUS_IGNORE); });
+    return has_come == 0;
+  });
 }
 
 // --- from epoch to epoch ---------------------------------------------------------------------------------------
@@ -597,10 +659,7 @@ void LoggedMessages::drop(const VirtualComm& virtual_comm) {
   const ErrorsReturned quiet;
   for (Receive& receive : receives_) {
     if (receive.is_complete || receive.virtual_comm != &virtual_comm) continue;
-    if (receive.beneath != MPI_REQUEST_NULL) {
-      PMPI_Cancel(&receive.beneath);
-      PMPI_Wait(&receive.beneath, MPI_STATUS_IGNORE);
-    }
+    withdraw(receive.beneath);
     receive.status.MPI_SOURCE = receive.from;
     receive.status.MPI_TAG = receive.tag;
     PMPI_Status_set_cancelled(&receive.status, 1);

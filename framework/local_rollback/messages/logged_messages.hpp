@@ -31,6 +31,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -101,8 +102,9 @@ class LoggedMessages {
   /// Makes a persistent request, which start() begins. `ends`: nothing for a receive.
   int make_persistent(const VirtualComm& virtual_comm, const void* data, int count, MPI_Datatype type, int peer,
                       int tag, std::optional<SendEnds> ends, MPI_Request* request);
-  /// Makes a persistent request, which `begin` begins as a request of its own. `begin` makes an intercepted call.
-  int make_persistent(std::function<int(MPI_Request*)> begin, MPI_Request* request);
+  /// Makes a persistent request on `virtual_comm`, which `begin` begins as a request of its own. `begin` makes an
+  /// intercepted call.
+  int make_persistent(const VirtualComm& virtual_comm, std::function<int(MPI_Request*)> begin, MPI_Request* request);
   bool is_persistent(MPI_Request request) const { return persistent_.contains(request); }
   int start(MPI_Request request);
   /// Starts the request if it was made with `begin`, and returns MPI's code; otherwise returns nothing. Not inside an
@@ -157,6 +159,13 @@ class LoggedMessages {
   bool take_dropped() { return std::exchange(completed_dropped_, false); }
   /// Returns true once if a message of a collective call was shorter than what the call expects. Local.
   bool take_too_short() { return std::exchange(was_too_short_, false); }
+  /// Returns true once if a message was longer than its receive, and so is not noted as received. Local.
+  bool take_cut() { return std::exchange(was_cut_, false); }
+  /// Returns true if there is a persistent request on a communicator for which `is_one` returns true. Local.
+  template <class IsOne>
+  bool has_persistent_on(IsOne is_one) const {
+    return std::ranges::any_of(persistent_, [&](const auto& one) { return is_one(*one.second.virtual_comm); });
+  }
   /// Returns where the copies begin that are being sent. Local.
   std::vector<const std::byte*> sends_under_way();
 
@@ -277,8 +286,10 @@ class LoggedMessages {
   void post_matched();
   [[noreturn]] void give_up(const Choice& choice);
   void poll_in_vain(const Choice& choice);
+  bool waits_for_logged() const;
   void note(const VirtualComm& virtual_comm, Traffic traffic, int from, const MPI_Status& status, const void* data,
             int count, MPI_Datatype type, bool by_request);
+  void note_if_cut(int code);
   void note_source(int from, const char* call);
   [[noreturn]] void refuse_to_free() const;
   [[noreturn]] void refuse_large_message() const;
@@ -294,6 +305,7 @@ class LoggedMessages {
   std::optional<AnySource> any_source_;
   bool completed_dropped_ = false;
   bool was_too_short_ = false;
+  bool was_cut_ = false;
   Receives receives_;
   std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
   Operations operations_;

@@ -44,11 +44,7 @@ void LoggedMessages::complete(Operation& operation) {
 void LoggedMessages::take_back(MPI_Request* request) {
   const ErrorsReturned quiet;
   const Operations::iterator operation = by_operation_.at(*request);
-  for (const Receives::iterator part : operation->parts) {
-    if (part->beneath == MPI_REQUEST_NULL) continue;
-    PMPI_Cancel(&part->beneath);
-    PMPI_Wait(&part->beneath, MPI_STATUS_IGNORE);
-  }
+  for (const Receives::iterator part : operation->parts) withdraw(part->beneath);
   if (operation->send != MPI_REQUEST_NULL) keep_send(operation->send, operation->copy);
   complete(*operation);
   remove(operation);

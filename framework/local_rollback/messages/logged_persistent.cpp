@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "framework/local_rollback/messages/logged_messages.hpp"
 #include "framework/local_rollback/plain_calls.hpp"
+#include "framework/process/process_context.hpp"
+#include "transport/library_calls.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +18,7 @@ int LoggedMessages::make_persistent(const VirtualComm& virtual_comm, const void*
   if (!ends) note_source(peer, "MPI_Recv_init");
   const bool may_be_any = !ends && peer == MPI_ANY_SOURCE;
   if (peer != MPI_PROC_NULL && !may_be_any && (peer < 0 || peer >= virtual_comm.size)) return MPI_ERR_RANK;
-  const bool owns_type = !plain_size(type);  // the application may free it
+  const bool owns_type = !is_of_mpi(type);  // the application may free it
   if (owns_type) {
     if (const int code = quietly([&] { return PMPI_Type_dup(type, &type); }); code != MPI_SUCCESS) return code;
   }
@@ -24,18 +26,21 @@ int LoggedMessages::make_persistent(const VirtualComm& virtual_comm, const void*
                         : PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
   if (code == MPI_SUCCESS) {
     persistent_[*request] = {&virtual_comm, const_cast<void*>(data), count, type, owns_type, peer, tag, ends};
+    process_context().persistent_requests.note_logged(*request);
   } else if (owns_type) {
     PMPI_Type_free(&type);
   }
   return code;
 }
 
-int LoggedMessages::make_persistent(std::function<int(MPI_Request*)> begin, MPI_Request* request) {
+int LoggedMessages::make_persistent(const VirtualComm& virtual_comm, std::function<int(MPI_Request*)> begin,
+                                    MPI_Request* request) {
   const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
   if (code != MPI_SUCCESS) return code;
   Persistent& one = persistent_[*request] =
-      Persistent{nullptr, nullptr, 0, MPI_BYTE, false, MPI_PROC_NULL, 0, std::nullopt};
+      Persistent{&virtual_comm, nullptr, 0, MPI_BYTE, false, MPI_PROC_NULL, 0, std::nullopt};
   one.begin = std::move(begin);
+  process_context().persistent_requests.note_logged(*request);
   return code;
 }
 
@@ -47,13 +52,13 @@ std::optional<int> LoggedMessages::begin_persistent(MPI_Request request) {
 
 int LoggedMessages::start(MPI_Request request) {
   Persistent& one = persistent_.at(request);
-  if (one.peer == MPI_PROC_NULL) return PMPI_Start(&request);
+  if (one.peer == MPI_PROC_NULL) return library::start(&request);
   if (!one.ends) return begin_receive(*one.virtual_comm, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
   if (one.ends == SendEnds::as_synchronous)
     return begin_synchronous_send(*one.virtual_comm, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
   const int code =
       send(*one.virtual_comm, Traffic::messages, one.data, one.count, one.type, one.peer, one.tag, *one.ends);
-  return code == MPI_SUCCESS ? PMPI_Start(&request) : code;
+  return code == MPI_SUCCESS ? library::start(&request) : code;
 }
 
 void LoggedMessages::refuse_to_free() const {
@@ -74,7 +79,9 @@ int LoggedMessages::free_begun(MPI_Request* request) {
 int LoggedMessages::free_persistent(MPI_Request* request) {
   const auto known = persistent_.find(*request);
   Persistent& one = known->second;
-  if (one.begun != MPI_REQUEST_NULL) refuse_to_free();
+  if (one.begun != MPI_REQUEST_NULL) {
+    if (const int code = free_begun(&one.begun); code != MPI_SUCCESS) return code;
+  }
   if (one.owns_type) PMPI_Type_free(&one.type);
   persistent_.erase(known);
   return PMPI_Request_free(request);

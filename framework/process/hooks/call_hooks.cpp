@@ -558,9 +558,12 @@ int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) 
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Request_get_status)>("PMPI_Request_get_status");
   if (auto* logged = mend::owner_of(1, &request)) {
-    return mend::complete(
-        *logged, 1, &request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-        [&] { return library(request, flag, status); });
+    return mend::ended_by_failure(
+        *logged,
+        mend::complete(
+            *logged, 1, &request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
+            [&] { return library(request, flag, status); }),
+        [&] { *flag = 1; });
   }
   return library(request, flag, status);
 }

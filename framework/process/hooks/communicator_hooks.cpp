@@ -48,7 +48,7 @@ template <class Make>
 int derive_later(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, const Make& make) {
   const int code = make();
   ProcessContext& context = process_context();
-  if (code == MPI_SUCCESS && context.communicator_listener)
+  if (code == MPI_SUCCESS && (context.communicator_listener || !context.has_run))
     context.coming_communicators.push_back({parent, made, *request});
   return code;
 }
@@ -338,7 +338,10 @@ void take_made_communicators(int code) {
     if (is_over && code == MPI_SUCCESS) made.push_back(coming);
     return is_over;
   });
-  for (const ComingCommunicator& one : made) context.communicator_listener(one.parent, *one.made);
+  for (const ComingCommunicator& one : made) {
+    if (context.communicator_listener) context.communicator_listener(one.parent, *one.made);
+    note_if_world(one.parent, *one.made);
+  }
 }
 
 }  // namespace detail

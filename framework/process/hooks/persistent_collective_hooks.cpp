@@ -72,6 +72,7 @@ int make_persistent_collective(LoggedCalls& logged, const VirtualComm& virtual_c
     const auto keeper = std::make_shared<Keeper>(is_in_place ? 0 : out, in);
     const std::tuple<Given...> arguments{keeper->kept(given)...};
     return logged.messages().make_persistent(
+        virtual_comm,
         [keeper, arguments, begin](MPI_Request* begun) {
           return std::apply([&](auto... all) { return begin(all..., begun); }, arguments);
         },

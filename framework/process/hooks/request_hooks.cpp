@@ -256,8 +256,10 @@ MEND_SAME_AS_PMPI(MPI_Start);
 
 int PMPI_Startall(int count, MPI_Request requests[]) {
   static const auto library = of_the_library<decltype(&PMPI_Startall)>("PMPI_Startall");
-  if (mend::process_context().persistent_requests.are_outdated(count, requests)) return refuse_outdated();
-  if (mend::logged_calls() == nullptr) return library(count, requests);
+  if (mend::logged_calls() == nullptr) {
+    if (mend::process_context().persistent_requests.are_outdated(count, requests)) return refuse_outdated();
+    return library(count, requests);
+  }
   for (int i = 0; i < count; ++i)
     if (const int code = PMPI_Start(&requests[i]); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;

@@ -171,10 +171,14 @@ INSTANTIATE_TEST_SUITE_P(LocalRollback, AtThisPointOfAMate,
                          place_name<const char*>);
 
 TEST_P(AtThisPointOfAMate, a_survivor_that_goes_back_may_die_too) {
-  expect_right(play_in("2", fmt::format("{}1@6,0@6+{}", named, GetParam())), {{}, {}, {}, {}});
+  const auto end = play_in("2", fmt::format("{}1@6,0@4+{}", named, GetParam()));
+  expect_right(end, {{}, {}, {}, {}});
+  EXPECT_THAT(end.errors, testing::HasSubstr(": 2 processes died"));
 }
 TEST_P(AtThisPointOfAMate, a_survivor_that_stays_may_die_too) {
-  expect_right(play_in("2", fmt::format("{}1@6,3@6+{}", named, GetParam())), {{}, {}, {}, {}});
+  const auto end = play_in("2", fmt::format("{}1@6,3@4+{}", named, GetParam()));
+  expect_right(end, {{}, {}, {}, {}});
+  EXPECT_THAT(end.errors, testing::HasSubstr(": 2 processes died"));
 }
 
 TEST(LocalRollbackOfClusters, is_told_by_the_result_and_by_traces) {

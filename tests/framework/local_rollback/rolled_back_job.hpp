@@ -43,12 +43,13 @@ struct Done {
   int entry = -1;
 };
 
-/// Fails the current test unless the job ended well, all ranks have `results`, and each has done what `done` says of
-/// it.
+/// Fails the current test unless processes died, the job ended well, all ranks have `results`, and each has done what
+/// `done` says of it.
 inline void expect_rolled_back(const support::JobEnd& end, const std::vector<std::string>& results,
                                const std::vector<Done>& done) {
   ASSERT_THAT(results, testing::SizeIs(done.size()));
   EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, testing::ContainsRegex("[0-9]+ process(es)? died"));
   std::vector<std::string> lines = said(end);
   // A rank that goes back after its body says its result twice.
   const auto of_same_rank = [](const std::string& one, const std::string& other) {

@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -205,6 +206,10 @@ class Work {
     if (is_cancelled == 0) throw std::runtime_error("a receive without a message was not cancelled");
     // One that is freed, as MPI allows it; the library's next request may have the same address.
     MPI_Irecv(&never, 1, MPI_DOUBLE, left, 8, comm_, &request);
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+    MPI_Recv_init(&never, 1, MPI_DOUBLE, left, 8, comm_, &request);
+    MPI_Start(&request);
     MPI_Cancel(&request);
     MPI_Request_free(&request);
     MPI_Ibarrier(comm_, &request);
@@ -491,6 +496,99 @@ Scenarios local_rollback_scenarios() {
     MPI_Op_free(&op);
     MPI_Type_free(&type);
   });
+  all["finds_the_smallest_with_its_place"] = in_body([](mend::Session& session) {
+    struct Placed {
+      double value;
+      int place;
+    };
+    const int rank = session.rank().value;
+    const Placed mine{.value = -1.5 * rank, .place = rank};
+    const long double part = rank;
+    Placed smallest{};
+    long double sum = 0;
+    std::array<MPI_Request, 2> requests{};
+    MPI_Iallreduce(&mine, &smallest, 1, MPI_DOUBLE_INT, MPI_MINLOC, session.comm(), requests.data());
+    MPI_Iallreduce(&part, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, session.comm(), &requests[1]);
+    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+    const int last = session.size() - 1;
+    if (smallest.place != last || sum != last * (last + 1) / 2) throw std::runtime_error("a reduction is wrong");
+  });
+  // What MPI refuses is not sent.
+  all["goes_on_after_refused_sends"] = in_body([](mend::Session& session) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(session.comm(), &handler);
+    MPI_Comm_set_errhandler(session.comm(), MPI_ERRORS_RETURN);
+    const auto expect = [](int code, int wanted) {
+      int error_class = MPI_SUCCESS;
+      MPI_Error_class(code, &error_class);
+      if (error_class != wanted) throw std::runtime_error(fmt::format("an error is of class {}", error_class));
+    };
+    const int next = (session.rank().value + 1) % session.size();
+    const std::array<int, 4> values{};
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type);  // not committed
+    expect(MPI_Isend(values.data(), 1, MPI_INT, next, -1, session.comm(), &request), MPI_ERR_TAG);
+    expect(MPI_Send(values.data(), 1, type, next, 0, session.comm()), MPI_ERR_TYPE);
+    expect(MPI_Send(nullptr, 1, MPI_INT, next, 0, session.comm()), MPI_ERR_BUFFER);
+    MPI_Type_free(&type);
+    MPI_Comm_set_errhandler(session.comm(), handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Group all_ranks = MPI_GROUP_NULL;
+    MPI_Comm made = MPI_COMM_NULL;
+    const int* highest = nullptr;
+    int is_there = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &is_there);
+    MPI_Comm_group(session.comm(), &all_ranks);
+    MPI_Comm_create_group(session.comm(), all_ranks, *highest, &made);
+    MPI_Group_free(&all_ranks);
+    MPI_Comm_free(&made);
+  });
+  all["commits_with_a_persistent_request"] = in_body([](mend::Session& session) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int value = 0;
+    MPI_Comm_dup(session.comm(), &made);
+    MPI_Recv_init(&value, 1, MPI_INT, 0, 0, made, &request);
+    MPI_Comm_free(&made);
+  });
+  // Rank 1 dies, and rank 0 of its cluster enters the body again.
+  all["starts_a_request_of_an_earlier_entry"] = [](mend::Session& session) {
+    static MPI_Request kept = MPI_REQUEST_NULL;
+    static int value = 0;
+    session.store().restore();
+    if (session.rank() == mend::Rank{0}) {
+      if (kept == MPI_REQUEST_NULL) MPI_Recv_init(&value, 1, MPI_INT, 1, 0, session.comm(), &kept);
+      MPI_Start(&kept);
+    }
+    if (is_first(session, 1)) die();
+    MPI_Barrier(session.comm());
+    say(session, "was not refused");
+  };
+  // Rank 1 dies after it has sent long doubles, whose unused bytes are different in each process.
+  all["sends_long_doubles"] = [](mend::Session& session) {
+    session.store().restore();
+    for (int step = 0; step < 3; ++step) {
+      std::array<long double, 2> out{};
+      std::array<long double, 2> in{};
+      const std::vector<unsigned char> noise(sizeof out, static_cast<unsigned char>(::getpid()));
+      constexpr std::size_t used = 10;
+      const long double value = 100 * session.rank().value + step;
+      for (long double& one : out) {
+        std::memcpy(&one, noise.data(), sizeof one);
+        std::memcpy(&one, &value, used);
+      }
+      const int next = (session.rank().value + 1) % session.size();
+      const int before = (session.rank().value + session.size() - 1) % session.size();
+      MPI_Sendrecv(out.data(), 2, MPI_LONG_DOUBLE, next, 0, in.data(), 2, MPI_LONG_DOUBLE, before, 0, session.comm(),
+                   MPI_STATUS_IGNORE);
+      if (in[1] != 100 * before + step) throw std::runtime_error("another value has come");
+      MPI_Barrier(session.comm());
+      if (step == 1 && is_first(session, 1)) die();
+    }
+    session.store().commit();
+    say(session, fmt::format("epoch {}", session.epoch().value));
+  };
   all["begins_as_the_library"] = in_body([](mend::Session& session) {
     MPI_Datatype pair = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(2, MPI_UNSIGNED_LONG, &pair);
@@ -638,6 +736,14 @@ Scenarios local_rollback_scenarios() {
       MPI_Recv(&second, 1, MPI_INT, 0, 5, session.comm(), MPI_STATUS_IGNORE);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+  });
+  all["goes_on_after_a_cut_message"] = in_body([](mend::Session& session) {
+    const std::array<int, 2> two{1, 2};
+    int one = 0;
+    MPI_Comm_set_errhandler(session.comm(), MPI_ERRORS_RETURN);
+    if (session.rank() == mend::Rank{0}) MPI_Send(two.data(), 2, MPI_INT, 1, 5, session.comm());
+    if (session.rank() == mend::Rank{1}) MPI_Recv(&one, 1, MPI_INT, 0, 5, session.comm(), MPI_STATUS_IGNORE);
+    session.store().commit();
   });
   // Rank 1 dies while errors are returned.
   all["handles_its_errors"] = in_body([](mend::Session& session) {

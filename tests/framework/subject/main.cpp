@@ -83,11 +83,18 @@ int jump_out(int argc, char** argv) {
 
 /// The program has a duplicate of MPI_COMM_WORLD from before the job, and uses it in the body or only after the job.
 int run_beside_duplicate(int argc, char** argv) {
-  const bool meets_in_body = std::string_view(argv[1]).ends_with(":meets_in_body");
+  const std::string_view how(argv[1]);
+  const bool meets_in_body = how.ends_with("meets_in_body");
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm all = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  if (how.ends_with(":idup_meets_in_body")) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_idup(MPI_COMM_WORLD, &all, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  }
   const int code = mend::run(argc, argv, [&](mend::Session& session) {
     int size = 0;
     MPI_Comm_size(all, &size);
