@@ -61,8 +61,8 @@ bool checkpoint(Session& session, std::string_view label, std::int64_t step, con
   return detail::run_region(session, label, step, lambda, [&] { return filter(step); });
 }
 
-/// Returns the last step of this region that was done or restored in this entry of the body; -1 before its first call
-/// or if there is none. Local.
+/// Returns the last step of this region that was done or restored in this entry of the body; -1 if there is none, or
+/// before the first call of a region. Local.
 inline std::int64_t last_step(Session& session, std::string_view label) {
   return session.of_this_entry<detail::Regions>().last(label);
 }

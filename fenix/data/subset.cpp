@@ -27,7 +27,7 @@ DataSubset::DataSubset(const std::vector<Block>& blocks) {
 
 DataSubset::DataSubset(int count, const int* first, const int* last) {
   for (int i = 0; i < count; ++i) {
-    if (first[i] < 0) throw std::invalid_argument("a block of a subset begins with an index from 0 up");
+    if (first[i] < 0 || last[i] < 0) throw std::invalid_argument("the indices of a subset begin with 0");
     add({static_cast<std::size_t>(first[i]), static_cast<std::size_t>(last[i])});
   }
 }

@@ -9,10 +9,12 @@
 #include "store/member.hpp"
 #include "store/store.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -80,7 +82,7 @@ class Regions {
       epoch_ = session_.epoch();
       seen_.clear();
     }
-    protect(views);
+    protect(label, views);
     if (seen_.emplace(label).second) restore(label);
     if (step <= last(label)) return false;
     require_all_restored(label);
@@ -101,18 +103,41 @@ class Regions {
   }
 
  private:
-  void protect(const std::map<std::string, Shared>& views) {
+  /// The View that has a label.
+  struct Known {
+    Record* record;
+    std::unique_ptr<Member> owner;  ///< keeps the record, also if the program ends the View's protection
+    std::string region;             ///< has captured it last
+  };
+
+  /// Returns true if a region is about to take a label from a View that another region captures, and that the program
+  /// still has: then each would be saved in turn, and restored into both.
+  static bool are_two(const Known& known, std::string_view region, const std::map<std::string, Shared>& views) {
+    constexpr int own = 2;  // the store's member and the owner above
+    const bool is_captured_too =
+        std::ranges::any_of(views, [&](const auto& one) { return one.second.record == known.record; });
+    return known.region != region && !is_captured_too && known.record->use_count() > own;
+  }
+
+  void protect(std::string_view region, const std::map<std::string, Shared>& views) {
     if (!is_protected_) session_.store().protect("mend::kokkos regions", progress_);
     is_protected_ = true;
     for (const auto& [label, shared] : views) {
       const std::string name = "View " + label;
-      const auto [known, is_new] = records_.emplace(name, shared.record);
-      if (is_new) {
-        session_.store().protect(name, shared.member(shared.record));
-      } else if (known->second != shared.record) {
-        session_.store().replace(name, shared.member(shared.record));
-        known->second = shared.record;
+      const auto known = known_.find(name);
+      if (known != known_.end() && known->second.record == shared.record) {
+        known->second.region = region;
+        continue;
       }
+      if (known == known_.end()) {
+        session_.store().protect(name, shared.member(shared.record));
+      } else {
+        if (are_two(known->second, region, views))
+          throw UsageError("two Views that regions capture have the label '" + label +
+                           "': give each a label of its own");
+        session_.store().replace(name, shared.member(shared.record));
+      }
+      known_[name] = {shared.record, shared.member(shared.record), std::string(region)};
     }
   }
 
@@ -136,7 +161,7 @@ class Regions {
   Progress progress_;
   bool is_protected_ = false;
   std::set<std::string, std::less<>> seen_;
-  std::map<std::string, Record*> records_;
+  std::map<std::string, Known> known_;
   std::string running_;
 };
 

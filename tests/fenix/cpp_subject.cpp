@@ -4,6 +4,7 @@
 #include <fenix.hpp>
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,15 @@ void check_subsets() {
   DataSubset sum = a;
   sum += FENIX_DATA_SUBSET_FULL;
   CHECK(sum == data::SUBSET_FULL && sum.bound(1) == DataSubset(1));
+  const int first = 3;
+  const int last = -1;
+  bool is_refused = false;
+  try {
+    static_cast<void>(DataSubset(1, &first, &last));
+  } catch (const std::invalid_argument&) {
+    is_refused = true;
+  }
+  CHECK(is_refused);
 }
 
 /// The vector grows and shrinks; the stream is what a lambda writes.

@@ -112,6 +112,7 @@ TEST(FenixHistory, is_right_under_random_kills) {
     const JobEnd job = play_history(mode, 2, 40, deaths);
     const std::string what = fmt::format("{} {} {}", mode, deaths[0], deaths[1]);
     EXPECT_EQ(job.exit_code, 0) << what << '\n' << job.errors;
+    EXPECT_THAT(said(job), testing::SizeIs(ranks)) << what << '\n' << job.errors;
     for (const std::string& line : said(job)) EXPECT_THAT(line, testing::HasSubstr(": 0 elements wrong")) << what;
     const bool begins_anew = lost_data_of_ranks_that_died_together(job);
     EXPECT_TRUE(begins_anew || job.output.find("began at time stamp 0\n") != std::string::npos) << what << job.errors;

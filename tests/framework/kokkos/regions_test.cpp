@@ -54,6 +54,7 @@ TEST(Regions, go_on_after_a_repair_in_place) {
 
 TEST(Regions, that_cannot_be_restored_are_refused_in_a_sentence) {
   expect_end(play_regions("nested", 2, 0), 2, "region 'inner' is in region 'outer'");
+  expect_end(play_regions("alike", 2, 0), 2, "two Views that regions capture have the label 'v'");
   expect_end(play_regions("late", 3, 1), 2,
              "region 'late' was committed, and is not called before region 'early' goes on");
 }

@@ -49,6 +49,23 @@ double sum_of(const Numbers& view) {
   return sum;
 }
 
+/// A View may take the place of another that is gone, in the other region too; but not of one that is still used.
+void label_alike(mend::Session& session) {
+  const auto add = [&](const char* region, int step, const Numbers& to) {
+    checkpoint(session, region, step, [=] { to(0) += 1; });
+  };
+  Numbers u("u", 3);
+  const Numbers v("v", 3);
+  const Numbers another("v", 3);
+  add("one", 0, u);
+  add("other", 0, u);
+  u = Numbers("u", 3);
+  add("one", 1, u);
+  add("other", 1, u);
+  add("one", 2, v);
+  add("other", 2, another);
+}
+
 /// Two regions, one View in both, and Views in a View. Rank 1 dies in the first region, rank 0 in the second.
 void compute(mend::Session& session, bool ranks_die) {
   const int rank = session.rank().value;
@@ -168,6 +185,7 @@ int main(int argc, char** argv) {
   return mend::run(argc, argv, [&](mend::Session& session) {
     if (what == "in_place") return repair_in_place(session);
     if (what == "nested") return nest(session);
+    if (what == "alike") return label_alike(session);
     if (what == "late") return come_late(session);
     if (what == "kernels" || what == "kernels_deaths") return compute_by_kernels(session, what == "kernels_deaths");
     compute(session, what == "deaths");
