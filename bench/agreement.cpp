@@ -4,6 +4,7 @@
 // All are measured in turn, many times, so that disturbances of the machine affect all alike.
 
 #include "bench/command_line.hpp"
+#include "bench/simulated/simulation_main.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "agreement/service.hpp"
 #include "base/median.hpp"
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <new>
 #include <string>
@@ -91,9 +91,7 @@ void print(const std::vector<Contestant>& contestants, int size, const Arguments
     document[contestant.name] = {
         {"us", middle}, {"least_us", least}, {"allocations", contestant.allocations}, {"rounds_us", contestant.times}};
   }
-  if (!arguments.json.empty()) {
-    std::ofstream(arguments.json) << nlohmann::json{{"processes", size}, {"agreements", document}}.dump(2) << "\n";
-  }
+  write_json(arguments.json, {{"processes", size}, {"agreements", document}});
 }
 
 void run(const Arguments& arguments) {

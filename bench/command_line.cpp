@@ -104,6 +104,14 @@ void CommandLine::add_flag(const std::string& name, bool& value, const std::stri
 
 void CommandLine::allow_options_of_mend() { parser_->app.allow_extras(); }
 
+void CommandLine::allow_options_of_mend_beside(const std::string& option) {
+  CLI::App& app = parser_->app;
+  app.allow_extras();
+  app.callback([&app, option] {
+    if (app.count(option) == 0 && app.remaining_size() > 0) throw CLI::ExtrasError(app.get_name(), app.remaining());
+  });
+}
+
 std::optional<int> CommandLine::parse(int argc, char** argv) {
   try {
     parser_->app.parse(argc, argv);

@@ -65,6 +65,8 @@ class CommandLine {
 
   /// Ignores unknown arguments: mend::run reads its own options.
   void allow_options_of_mend();
+  /// The same in processes that the benchmark has started, which have this option.
+  void allow_options_of_mend_beside(const std::string& option);
 
   /// Returns the exit code that main must return: help was requested, or an argument is wrong, which is printed.
   std::optional<int> parse(int argc, char** argv);

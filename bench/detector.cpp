@@ -5,6 +5,7 @@
 // once. The cases take turns, so that disturbances of the machine affect all alike.
 
 #include "bench/command_line.hpp"
+#include "bench/simulated/simulation_main.hpp"
 #include "apps/stencil/block.hpp"
 #include "apps/stencil/heat.hpp"
 #include "base/median.hpp"
@@ -24,7 +25,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -279,7 +279,7 @@ int compare(const Arguments& arguments) {
                                    {"known_ms", one.known},
                                    {"interrupted_ms", one.interrupted}});
   }
-  if (!arguments.json.empty()) std::ofstream(arguments.json) << result.dump(2) << "\n";
+  write_json(arguments.json, result);
   return 0;
 }
 
@@ -297,7 +297,7 @@ int main(int argc, char** argv) {
   line.add_hidden("--subject", arguments.subject);
   line.add_hidden("--record", arguments.record);
   line.add_hidden("--fate", arguments.fate);
-  line.allow_options_of_mend();
+  line.allow_options_of_mend_beside("--subject");
   if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   try {
     if (arguments.subject == "costs") return compare_costs(arguments);

@@ -5,6 +5,7 @@
 // so that disturbances of the machine affect all alike.
 
 #include "bench/command_line.hpp"
+#include "bench/simulated/simulation_main.hpp"
 #include "base/median.hpp"
 #include "bench/jobs.hpp"
 #include "bench/recovery_bounds.hpp"
@@ -293,7 +294,7 @@ int compare(const Arguments& arguments) {
     print(series, arguments);
     result.push_back(document_of(series));
   }
-  if (!arguments.json.empty()) std::ofstream(arguments.json) << result.dump(2) << "\n";
+  write_json(arguments.json, result);
   return 0;
 }
 
@@ -312,7 +313,7 @@ int main(int argc, char** argv) {
   line.add("--run", arguments.run_options, "Options of mend run for the jobs, in one word: \"--network tcp\"");
   line.add_hidden("--subject", arguments.subject);
   line.add_hidden("--record", arguments.record);
-  line.allow_options_of_mend();
+  line.allow_options_of_mend_beside("--subject");
   if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   try {
     if (arguments.subject.empty()) return compare(arguments);

@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -45,7 +47,7 @@ class Fresh {
   Fresh& operator=(const Fresh&) = delete;
 
   void touch() { std::memset(memory_, 1, bytes_); }
-  void* data() { return memory_; }
+  void* at(std::size_t offset) { return static_cast<std::byte*>(memory_) + offset; }
 
  private:
   std::size_t bytes_;
@@ -99,11 +101,14 @@ class Bare {
     Fresh in(bytes_);
     out.touch();
     in.touch();
-    const int count = static_cast<int>(bytes_ / sizeof(double));
     // The one that comes later waits for nobody.
     return in_own_time(MPI_MIN, rank_ < 2, [&] {
-      MPI_Sendrecv(out.data(), count, MPI_DOUBLE, 1 - rank_, 0, in.data(), count, MPI_DOUBLE, 1 - rank_, 0,
-                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      constexpr std::size_t most = std::size_t{1} << 30U;  // fits into MPI's counts
+      for (std::size_t at = 0; at < bytes_; at += most) {
+        const auto count = static_cast<int>(std::min(most, bytes_ - at));
+        MPI_Sendrecv(out.at(at), count, MPI_BYTE, 1 - rank_, 0, in.at(at), count, MPI_BYTE, 1 - rank_, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      }
     });
   }
 

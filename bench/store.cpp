@@ -4,6 +4,7 @@
 // All are measured in turn, many times, so that disturbances of the machine affect all alike.
 
 #include "bench/command_line.hpp"
+#include "bench/simulated/simulation_main.hpp"
 #include "agreement/ballot.hpp"
 #include "agreement/mpix_agreement.hpp"
 #include "base/error.hpp"
@@ -22,7 +23,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -116,9 +116,9 @@ class ProtectedField {
 /// Computes all parities of one stripe of `data` pieces, which are the bytes of `field` together.
 std::function<void()> encoder(int data, int parity, const std::vector<double>& field, std::vector<double>& parities) {
   return [=, &field, &parities] {
-    constexpr std::size_t slice = std::size_t{256} << 10;  // the same as in store/placement/exchange.cpp
     const auto all = std::as_bytes(std::span(field));
     const std::size_t length = all.size() / static_cast<std::size_t>(data);
+    const std::size_t slice = std::max(std::size_t{256} << 10U, (length + 63) / 64);  // as store/placement/exchange.cpp
     for (std::size_t at = 0; at < length; at += slice) {
       const std::size_t size = std::min(slice, length - at);
       for (int row = 0; row < parity; ++row) {
@@ -152,10 +152,7 @@ void print(const std::vector<Contestant>& contestants, int ranks, const Argument
     for (const Milliseconds time : contestant.times) times.push_back(time.count());
     document[contestant.name] = {{"ms", middle.count()}, {"least_ms", least.count()}, {"rounds_ms", times}};
   }
-  if (!arguments.json.empty()) {
-    const nlohmann::json all{{"ranks", ranks}, {"mebibytes", arguments.mebibytes}, {"times", document}};
-    std::ofstream(arguments.json) << all.dump(2) << "\n";
-  }
+  write_json(arguments.json, {{"ranks", ranks}, {"mebibytes", arguments.mebibytes}, {"times", document}});
 }
 
 /// Has the kernel provide small pages for `bytes`, and frees them.

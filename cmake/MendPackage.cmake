@@ -3,14 +3,17 @@
 #   mend::fortran   for programs in Fortran: the modules mend and, if MPI has mpi_f08, mend_f08, compiled here by the
 #                   program's own compiler. Only in projects with Fortran
 #   mend::kokkos    for programs with Kokkos: mend and the installed Kokkos. Only if it was found
+# A project may look for mend more than once, and have more languages the second time.
 
-add_library(mend::c INTERFACE IMPORTED)
-target_link_libraries(mend::c INTERFACE mend::mend)
 set(mend_c_FOUND TRUE)
 set(mend_fenix_FOUND TRUE)
-if("C" IN_LIST _mend_languages)
-  target_link_libraries(mend::c INTERFACE MPI::MPI_C)
-  target_link_libraries(mend::fenix INTERFACE MPI::MPI_C)
+if(NOT TARGET mend::c)
+  add_library(mend::c INTERFACE IMPORTED)
+  target_link_libraries(mend::c INTERFACE mend::mend)
+  if("C" IN_LIST _mend_languages)
+    target_link_libraries(mend::c INTERFACE MPI::MPI_C)
+    target_link_libraries(mend::fenix INTERFACE MPI::MPI_C)
+  endif()
 endif()
 
 if("Fortran" IN_LIST _mend_languages AND NOT TARGET mend_fortran)
@@ -33,9 +36,11 @@ if(TARGET mend::fortran)
 endif()
 
 include(MendFindKokkos)
-if(MEND_HAS_KOKKOS)
+if(MEND_HAS_KOKKOS AND NOT TARGET mend::kokkos)
   add_library(mend::kokkos INTERFACE IMPORTED)
   target_link_libraries(mend::kokkos INTERFACE mend::mend)
   mend_use_kokkos(mend::kokkos)
+endif()
+if(TARGET mend::kokkos)
   set(mend_kokkos_FOUND TRUE)
 endif()

@@ -401,7 +401,7 @@ int run(int argc, char** argv) {
     write_json(json_file, {{"own", simulated(own)}});
     return 0;
   }
-  if (quick) effort = {runs.is_given() ? effort.runs : 500, 10, 5, false};
+  if (quick) effort = {runs.is_given() ? effort.runs : 500, 10, probing.is_given() ? effort.probing_runs : 5, false};
   say("Simulated: messages take anything up to tau = 1 us, as in the paper's simulator. \"Cores\" are mend's "
       "detectors,");
   say("heartbeats and all; \"outline\" is the paper's own simplification, which does not send heartbeats one by one");

@@ -74,6 +74,12 @@ std::string drawn(const Diagram& diagram) {
   return text;
 }
 
+/// Returns the chance as text in XML: that of a very small one begins with "<".
+std::string chance_in_xml(double chance) {
+  const std::string text = chance_text(chance);
+  return text.starts_with('<') ? "&lt;" + text.substr(1) : text;
+}
+
 Diagram overhead_by_interval(const Scenario& scenario, const Forecast& planned) {
   constexpr double reach = 30;  // factor below and above the planned value
   Diagram diagram{.left = 70,
@@ -81,14 +87,15 @@ Diagram overhead_by_interval(const Scenario& scenario, const Forecast& planned) 
                         std::min(planned.interval.count() * reach, scenario.work.count())},
                   .y = {"overhead", false, 0, 1},
                   .mark = {planned.interval.count(), planned.overhead},
-                  .mark_text = fmt::format("{}: {}", text_of(planned.interval), chance_text(planned.overhead))};
+                  .mark_text = fmt::format("{}: {}", text_of(planned.interval), chance_in_xml(planned.overhead))};
   diagram.x.high = std::max(diagram.x.high, planned.interval.count() * 1.01);
   for (int i = 0; i <= 60; ++i) {
     const double at = diagram.x.low * std::pow(diagram.x.high / diagram.x.low, i / 60.0);
     diagram.line.emplace_back(at, std::min(overhead_with(scenario, Seconds(at)), 1e9));
   }
   diagram.y.high = 4 * std::max(planned.overhead, 1e-9);
-  for (int i = 0; i <= 4; ++i) diagram.y_ticks.push_back({diagram.y.high * i / 4, chance_text(diagram.y.high * i / 4)});
+  for (int i = 0; i <= 4; ++i)
+    diagram.y_ticks.push_back({diagram.y.high * i / 4, chance_in_xml(diagram.y.high * i / 4)});
   for (const double factor : {1 / reach, 1.0 / 5, 1.0, 5.0, reach}) {
     const double at = planned.interval.count() * factor;
     if (at >= diagram.x.low && at <= diagram.x.high * 1.001) diagram.x_ticks.push_back({at, text_of(Seconds(at))});
@@ -102,13 +109,13 @@ Diagram chance_by_spares(const Scenario& scenario, const Forecast& planned) {
                   .x = {"spare nodes", false, 0, static_cast<double>(most)},
                   .y = {R"(chance of running out of spares)", true, 1e-6, 1},
                   .mark = {scenario.spare_nodes, std::max(planned.out_of_spares, 1e-6)},
-                  .mark_text = fmt::format("{}: {}", scenario.spare_nodes, chance_text(planned.out_of_spares))};
+                  .mark_text = fmt::format("{}: {}", scenario.spare_nodes, chance_in_xml(planned.out_of_spares))};
   const int stride = std::max(1, most / 200);
   for (int spares = 0; spares <= most; spares += stride) {
     const double chance = chance_of_running_out(scenario.nodes, spares, scenario.node_mtbf, planned.elapsed);
     diagram.line.emplace_back(spares, std::max(chance, 1e-6));
   }
-  for (const double at : {1e-6, 1e-4, 1e-2, 1.0}) diagram.y_ticks.push_back({at, chance_text(at)});
+  for (const double at : {1e-6, 1e-4, 1e-2, 1.0}) diagram.y_ticks.push_back({at, chance_in_xml(at)});
   for (int i = 0; i <= 4; ++i) {
     const double at = std::round(most * i / 4.0);
     diagram.x_ticks.push_back({at, fmt::format("{:.0f}", at)});

@@ -228,7 +228,7 @@ std::string json_of(const Plan& plan, const PlanArguments& arguments) {
               {"state_bytes_per_rank", plan.job.state}};
   object["plan"] = json_of(chosen);
   object["plan"]["disk"] = plan.disk;
-  object["plan"]["spares"] = chosen.scenario.spare_nodes * arguments.ranks_per_node;
+  object["plan"]["spares"] = static_cast<long>(chosen.scenario.spare_nodes) * arguments.ranks_per_node;
   object["plan"]["command"] = command_line(plan, arguments);
   object["choices"] = Json::array();
   for (const Choice& choice : plan.choices) object["choices"].push_back(json_of(choice));

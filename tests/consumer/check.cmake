@@ -51,9 +51,13 @@ function(install_and_look)
   if(NOT found STREQUAL headers)
     message(FATAL_ERROR "installed are the headers ${found}\ninstead of ${headers}")
   endif()
-  foreach(file IN ITEMS bin/mend bin/stencil bin/minife share/doc/mend/README.md share/doc/mend/docs/architecture.md
-      share/doc/mend/uPlot-LICENSE share/man/man1/mend.1 share/man/man1/mend-run.1 lib/pkgconfig/mend.pc
-      lib/pkgconfig/fenix.pc share/modulefiles/mend share/mend/setup/patches/writers-may-die.patch
+  set(programs)
+  if(apps)
+    set(programs bin/stencil bin/minife)
+  endif()
+  foreach(file IN ITEMS bin/mend ${programs} share/doc/mend/README.md share/doc/mend/docs/architecture.md
+      share/doc/mend/uPlot-LICENSE share/man/man1/mend.1 share/man/man1/mend-run.1 ${libraries}/pkgconfig/mend.pc
+      ${libraries}/pkgconfig/fenix.pc share/modulefiles/mend share/mend/setup/patches/writers-may-die.patch
       share/mend/setup/reproducers/reproducer.h share/mend/setup/reproducers/opal/writers-may-die.c)
     if(NOT EXISTS "${installed}/${file}")
       message(FATAL_ERROR "${file} is not installed")
@@ -72,7 +76,9 @@ function(install_and_look)
   if(NOT corrections MATCHES "\nwriters-may-die\n")
     message(FATAL_ERROR "the installed corrections.sh lists these corrections: ${corrections}")
   endif()
-  run(COMMAND "${installed}/bin/mend" run -n 2 -- "${installed}/bin/stencil" --nx 16 --ny 16 --nz 16 --steps 2)
+  if(apps)
+    run(COMMAND "${installed}/bin/mend" run -n 2 -- "${installed}/bin/stencil" --nx 16 --ny 16 --nz 16 --steps 2)
+  endif()
 endfunction()
 
 function(build_project folder)
@@ -122,7 +128,7 @@ elseif(what STREQUAL "for_fenix")
   expect("${work}/for_fenix/ring" "role 0, number 100" "role 2, number 100")
   expect("${work}/for_fenix/ring_by_namespace" "role 0, number 100" "role 2, number 100")
 elseif(what STREQUAL "with_pkg_config")
-  set(ENV{PKG_CONFIG_PATH} "${installed}/lib/pkgconfig:$ENV{PKG_CONFIG_PATH}")
+  set(ENV{PKG_CONFIG_PATH} "${installed}/${libraries}/pkgconfig:$ENV{PKG_CONFIG_PATH}")
   function(compile program module)
     run(COMMAND pkg-config --cflags --libs ${module} OUTPUT flags)
     separate_arguments(flags NATIVE_COMMAND "${flags}")

@@ -87,6 +87,18 @@ TEST(MendPlan, draws_into_a_file) {
   EXPECT_GT(std::filesystem::file_size(file), 2000U);
 }
 
+/// Its text "<1e-9 %" would be a mark in XML.
+TEST(MendPlan, draws_very_small_chances) {
+  const support::ScratchFolder scratch;
+  const auto file = scratch.path() / "plan.svg";
+  MendProcess plan({"plan", "--nodes", "100", "--node-mtbf", "5y", "--length", "1h", "--state-per-rank", "1GiB",
+                    "--spare-nodes", "8", "--picture", file});
+  EXPECT_EQ(plan.wait(), 0) << plan.errors();
+  std::ifstream in(file);
+  const std::string picture{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(picture, testing::HasSubstr(">8: &lt;1e-9 %</text>"));
+}
+
 TEST(MendPlan, refuses_what_makes_no_sense_in_one_sentence) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{}, "give --state-per-rank, or --measured"},
