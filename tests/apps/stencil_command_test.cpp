@@ -256,20 +256,21 @@ TEST(Stencil, that_loses_ranks_one_after_another_tells_times_that_are_not_negati
 }
 
 TEST(Stencil, goes_on_from_disk_on_any_number_of_ranks) {
-  const auto hash_of = [](int ranks, const std::string& steps, const Words& more) {
+  const auto hash_of = [](int ranks, const std::string& steps, const Words& more, bool goes_on = false) {
     const support::ScratchFolder folder;
     const auto file = folder / "result.json";
     Words line{"--size", "16", "--steps", steps, "--result", file.string()};
     line.insert(line.end(), more.begin(), more.end());
     const Ended run = run_stencil(ranks, 0, line);
     EXPECT_EQ(run.code, 0) << run.errors;
+    EXPECT_EQ(run.errors.find("continues from version") != std::string::npos, goes_on) << run.errors;
     return json_of(file).at("field_hash");
   };
   const support::ScratchFolder folder;
   const Words disk{"--mend-disk=" + (folder / "checkpoints").string() + ",every=4"};
   hash_of(4, "12", disk);
-  EXPECT_EQ(hash_of(3, "24", disk), hash_of(2, "24", {}));
-  EXPECT_EQ(hash_of(6, "36", disk), hash_of(2, "36", {}));
+  EXPECT_EQ(hash_of(3, "24", disk, true), hash_of(2, "24", {}));
+  EXPECT_EQ(hash_of(6, "36", disk, true), hash_of(2, "36", {}));
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ std::map<std::string, int> files_by_folder() {
       if (is_left_out(entry->path().filename().string())) entry.disable_recursion_pending();
       continue;
     }
+    if (entry->path().extension() == ".btr") continue;  // left by a network library that crashes (.gitignore)
     ++count[fs::relative(entry->path().parent_path(), root).string()];
   }
   return count;

@@ -30,7 +30,7 @@ up() {
 
 end_all_in() {
   local pids
-  pids=$(ip netns pids "$1")
+  pids=$(ip netns pids "$1" 2>/dev/null) || true
   [[ -z $pids ]] || kill -9 $pids 2>/dev/null || true
 }
 
@@ -38,9 +38,9 @@ down() {
   local node
   for node in $(nodes "$1" "$2"); do
     end_all_in "$node"
-    ip netns delete "$node"
+    ip netns delete "$node" || true  # it may not have been made
   done
-  ip netns delete "$1-switch"
+  ip netns delete "$1-switch" || true
 }
 
 case $1 in

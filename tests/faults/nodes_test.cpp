@@ -27,8 +27,10 @@ constexpr int lost_node = 2;
 class Nodes : public testing::Test {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0 || !script("up", node_count)) GTEST_SKIP() << "nodes can be emulated by root only";
+    static const bool is_possible = ::geteuid() == 0 && script("up", 0) && script("down", 0);
+    if (!is_possible) GTEST_SKIP() << "nodes can be emulated by root only";
     up_ = true;
+    ASSERT_TRUE(script("up", node_count)) << "the nodes cannot be made, or those of another test are still there";
   }
   ~Nodes() override {
     if (up_) script("down", node_count);

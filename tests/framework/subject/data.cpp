@@ -26,6 +26,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace subject {
@@ -45,10 +46,13 @@ void die_together(const mend::Session& session, const std::vector<int>& ranks) {
   die();
 }
 
-/// Calls count() for 10 steps; `ranks` die before step 5 of epoch 0.
+/// Calls count() for 10 steps; `ranks` die before step 5 of epoch 0. Fails if a later epoch begins with another step.
 mend::Body count_while_these_die(std::vector<int> ranks) {
   return [ranks](mend::Session& session) {
+    bool has_begun = false;
     count(session, 10, [&](long step) {
+      if (!std::exchange(has_begun, true) && session.epoch() != mend::Epoch{0} && step != 5)
+        throw std::runtime_error(fmt::format("the count was taken up at step {} instead of 5", step));
       if (step == 5 && session.epoch() == mend::Epoch{0} && !ranks.empty()) die_together(session, ranks);
     });
   };

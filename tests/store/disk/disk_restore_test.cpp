@@ -603,6 +603,7 @@ TEST_F(DiskStores, restore_older_versions_on_request_and_put_the_newer_aside) {
   const auto found = on_disk();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().version, Version{2});
+  EXPECT_EQ(folders("aside-version-"), 1U) << "3 is kept";
   EXPECT_THROW(next.store().restore(Version{3}), UsageError);
 }
 
