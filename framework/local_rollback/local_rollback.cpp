@@ -70,7 +70,7 @@ LocalRollback::LocalRollback(Engine& engine, const LocalRollbackOptions& options
   session_.size = ranks_;
   session_.members.resize(static_cast<std::size_t>(ranks_));
   std::iota(session_.members.begin(), session_.members.end(), 0);
-  engine_.rollback_counts().begin(ranks_);
+  engine_.rollback_counts().begin(engine_.first_size());  // the same in all processes, also when ranks were given up
   rollback_note::waits_in_vain = false;
   process_context().logged_calls = this;
   intercept_refused_calls();
@@ -389,6 +389,9 @@ void LocalRollback::report(std::uint64_t resent, std::uint64_t resent_bytes) {
   engine_.note(std::move(told));
 }
 
+/// Counts go by the numbers that the ranks had at the start.
+Rank LocalRollback::origin_of(int rank) const { return engine_.epoch_state().roster.seat(Rank{rank}).origin; }
+
 /// The lowest rank that stays reports once which ranks roll back, to which version, and what the others keep.
 void LocalRollback::tell_who_goes_back() {
   const auto speaker = std::ranges::find_if(others_, &PeerState::has_restored);
@@ -406,7 +409,9 @@ void LocalRollback::tell_who_goes_back() {
   }
   engine_.cluster_rollback().was_told();
   if (speaker == others_.end() || back.empty()) return;
-  engine_.rollback_counts().go_back(back, kept);
+  std::vector<Rank> origins;
+  for (const Rank rank : back) origins.push_back(origin_of(rank.value));
+  engine_.rollback_counts().go_back(origins, kept);
   engine_.rollback_counts().has_logged(logged);
   if (speaker - others_.begin() != session_.rank) return;
   log::notice(fmt::format(
@@ -418,6 +423,7 @@ void LocalRollback::tell_who_goes_back() {
 }
 
 void LocalRollback::share_counts() {
+  engine_.rollback_counts().has_logged(sender_log_.bytes());  // also since the last commit
   const std::span<std::uint64_t> words = engine_.rollback_counts().words();
   call_mpi(
       [&] {
@@ -430,7 +436,8 @@ void LocalRollback::share_counts() {
 /// Called for a rank that rolls back: when it has caught up with what the others know of it, counts the steps computed
 /// twice.
 void LocalRollback::count_steps() {
-  if (counts_steps_) engine_.rollback_counts().computed_twice(Rank{session_.rank}, steps_since_version_);
+  if (!std::exchange(counts_steps_, false)) return;
+  engine_.rollback_counts().computed_twice(origin_of(session_.rank), steps_since_version_);
 }
 
 /// If newcomers are about to restore and this rank has restored already, sends them their data.

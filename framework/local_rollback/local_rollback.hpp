@@ -183,6 +183,7 @@ class LocalRollback final : public LoggedCalls {
   void make_comms();
   const VirtualComm& virtual_comm_with(std::uint32_t number) const;
   void learn_nodes();
+  Rank origin_of(int rank) const;
   PeerPacket packet_for(int peer) const;
   void tell_who_goes_back();
   void report(std::uint64_t resent, std::uint64_t resent_bytes);
@@ -248,7 +249,7 @@ class LocalRollback final : public LoggedCalls {
   bool has_mates_ = false;
   std::optional<replay::Clusters> chosen_;  // by traffic, for the next commit
   replay::ClusterPrice price_;              // of the chosen clusters
-  // It reports its recomputed steps when it has caught up, unless they are reported for its cluster.
+  // It reports its recomputed steps when it has caught up, once, unless they are reported for its cluster.
   bool counts_steps_ = true;
   struct Sent {
     MPI_Request request = MPI_REQUEST_NULL;

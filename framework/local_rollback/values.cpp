@@ -2,6 +2,7 @@
 
 #include "framework/local_rollback/plain_calls.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -20,6 +21,10 @@ int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int
     return made;
   }();
   return PMPI_Sendrecv(from, from_count, from_type, 0, 0, to, to_count, to_type, 0, 0, own, MPI_STATUS_IGNORE);
+}
+
+int check_reduction(int count, MPI_Datatype type, MPI_Op op) {
+  return quietly([&] { return PMPI_Reduce_local(nullptr, nullptr, std::min(count, 0), type, op); });  // reduces nothing
 }
 
 }  // namespace mend

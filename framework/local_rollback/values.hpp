@@ -41,4 +41,7 @@ inline void* at(void* data, MPI_Aint index, MPI_Datatype type) {
 /// Copies values between two datatypes. Returns MPI's error code.
 int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type);
 
+/// Returns MPI's code if it refuses such a reduction. Collective calls ask before they send anything. Local.
+int check_reduction(int count, MPI_Datatype type, MPI_Op op);
+
 }  // namespace mend

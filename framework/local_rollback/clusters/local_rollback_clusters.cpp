@@ -44,14 +44,14 @@ void LocalRollback::decide_who_goes_back() {
         "each cluster has lost a process, so no rank stays: with --mend-rollback local,strict the job ends");
   }
   if (decision == Decision::goes_back) {
-    engine_.rollback_counts().computed_twice(self, lost);
+    engine_.rollback_counts().computed_twice(origin_of(session_.rank), lost);
     goes_back_with_cluster_ = true;
     session_.comms = {MPI_COMM_NULL, MPI_COMM_NULL};
     leave();
   }
   if (decision == Decision::has_reentered) counts_steps_ = false;
   if (const auto by_mates = clusters.lost_by_mates(); by_mates && is_newcomer_ && counts_steps_) {
-    engine_.rollback_counts().computed_twice(self, *by_mates);
+    engine_.rollback_counts().computed_twice(origin_of(session_.rank), *by_mates);
     counts_steps_ = false;
   }
   take_mates();
@@ -71,7 +71,7 @@ void LocalRollback::choose_clusters() {
       },
       "MPI_Allgather");
   if (std::ranges::all_of(traffic, [](std::uint64_t bytes) { return bytes == 0; })) return;
-  const int most = clusters.choice().count == 0 ? std::max(1, ranks_ / 2) : clusters.choice().count;
+  const int most = clusters.choice().count == 0 ? std::max(1, ranks_ / 2) : std::min(clusters.choice().count, ranks_);
   chosen_ = replay::clusters_by_traffic(traffic, ranks_, most);
   price_ = replay::price_of(*chosen_, traffic);
 }

@@ -3,6 +3,7 @@
 #include "framework/local_rollback/collectives/logged_collectives.hpp"
 #include "framework/local_rollback/values.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -16,7 +17,7 @@ using Expected = LoggedMessages::Expected;
 /// The contributions of the ranks to a reduction, one after the other in memory.
 class Contributions {
  public:
-  Contributions(int ranks, int count, MPI_Datatype type) : type_(type), count_(count) {
+  Contributions(int ranks, int count, MPI_Datatype type) : kept_(type), type_(type), count_(count) {
     constexpr std::size_t alignment = 16;
     MPI_Aint extent = 0;
     PMPI_Type_get_true_extent(type, &lower_, &extent);
@@ -25,18 +26,19 @@ class Contributions {
     bytes_ = std::make_unique_for_overwrite<std::byte[]>(length_ * static_cast<std::size_t>(ranks));
   }
   void* of(int rank) { return bytes_.get() + length_ * static_cast<std::size_t>(rank) - lower_; }
-  int set(int rank, const void* values) { return copy(values, count_, type_.get(), of(rank), count_, type_.get()); }
+  int set(int rank, const void* values) { return copy(values, count_, type_, of(rank), count_, type_); }
   /// Reduces the contributions of the ranks below `end`, in rank order. This changes the contributions.
   int reduce(int end, MPI_Op op, void* in) {
     if (end == 0) return MPI_SUCCESS;
     void* const sum = of(end - 1);
     for (int rank = end - 2; rank >= 0; --rank)
-      if (const int code = PMPI_Reduce_local(of(rank), sum, count_, type_.get(), op); code != MPI_SUCCESS) return code;
-    return copy(sum, count_, type_.get(), in, count_, type_.get());
+      if (const int code = PMPI_Reduce_local(of(rank), sum, count_, type_, op); code != MPI_SUCCESS) return code;
+    return copy(sum, count_, type_, in, count_, type_);
   }
 
  private:
-  KeptType type_;
+  KeptType kept_;      // keeps the application's type
+  MPI_Datatype type_;  // operations get this one: MPI's own are not defined for duplicates
   int count_;
   MPI_Aint lower_ = 0;
   std::size_t length_ = 0;
@@ -105,6 +107,7 @@ int LoggedCollectives::begin_reduction(const VirtualComm& comm, const void* mine
 int LoggedCollectives::begin_reduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                     MPI_Op op, int root, MPI_Request* request) {
   if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
+  MEND_TRY(check_reduction(count, type, op));
   if (comm.rank == root)
     return begin_reduction(comm, out == MPI_IN_PLACE ? in : out, in, count, type, op, comm.size, request);
   MEND_TRY(send(comm, out, count, type, root));
@@ -113,6 +116,7 @@ int LoggedCollectives::begin_reduce(const VirtualComm& comm, const void* out, vo
 
 int LoggedCollectives::begin_allreduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                        MPI_Op op, MPI_Request* request) {
+  MEND_TRY(check_reduction(count, type, op));
   const void* const mine = out == MPI_IN_PLACE ? in : out;
   for (int distance = 1; distance < comm.size; ++distance)
     MEND_TRY(send(comm, mine, count, type, (comm.rank + distance) % comm.size));
@@ -121,6 +125,7 @@ int LoggedCollectives::begin_allreduce(const VirtualComm& comm, const void* out,
 
 int LoggedCollectives::begin_reduce_scatter(const VirtualComm& comm, const void* out, void* in, const int* counts,
                                             MPI_Datatype type, MPI_Op op, MPI_Request* request) {
+  MEND_TRY(check_reduction(*std::min_element(counts, counts + comm.size), type, op));
   const Blocks blocks(std::vector<int>(counts, counts + comm.size));
   const void* const mine = out == MPI_IN_PLACE ? in : out;
   const auto block_of = [&](int rank) { return at(mine, blocks.offsets[static_cast<std::size_t>(rank)], type); };
@@ -133,6 +138,7 @@ int LoggedCollectives::begin_reduce_scatter(const VirtualComm& comm, const void*
 
 int LoggedCollectives::begin_scan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                   MPI_Op op, MPI_Request* request) {
+  MEND_TRY(check_reduction(count, type, op));
   const void* const mine = out == MPI_IN_PLACE ? in : out;
   for (int rank = comm.rank + 1; rank < comm.size; ++rank) MEND_TRY(send(comm, mine, count, type, rank));
   return begin_reduction(comm, mine, in, count, type, op, comm.rank + 1, request);
@@ -140,6 +146,7 @@ int LoggedCollectives::begin_scan(const VirtualComm& comm, const void* out, void
 
 int LoggedCollectives::begin_exscan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                     MPI_Op op, MPI_Request* request) {
+  MEND_TRY(check_reduction(count, type, op));
   const void* const mine = out == MPI_IN_PLACE ? in : out;
   for (int rank = comm.rank + 1; rank < comm.size; ++rank) MEND_TRY(send(comm, mine, count, type, rank));
   return begin_reduction(comm, mine, in, count, type, op, comm.rank, request);

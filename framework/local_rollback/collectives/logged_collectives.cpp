@@ -2,6 +2,7 @@
 
 #include "framework/local_rollback/values.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <memory>
@@ -82,6 +83,7 @@ int LoggedCollectives::bcast(const VirtualComm& comm, void* data, int count, MPI
 int LoggedCollectives::reduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                               MPI_Op op, int root) {
   if (root < 0 || root >= comm.size) return MPI_ERR_ROOT;
+  MEND_TRY(check_reduction(count, type, op));
   const void* const mine = out == MPI_IN_PLACE ? in : out;
   if (is_large(comm, count, type)) {
     const Blocks blocks = Blocks::of(count, comm.size);
@@ -156,6 +158,7 @@ int LoggedCollectives::reduce_block(const VirtualComm& comm, const void* mine, c
 
 int LoggedCollectives::allreduce(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                                  MPI_Op op) {
+  MEND_TRY(check_reduction(count, type, op));
   if (!is_large(comm, count, type)) {
     if (out != MPI_IN_PLACE) MEND_TRY(copy(out, count, type, in, count, type));
     return reduce_by_doubling(comm, in, count, type, op);
@@ -203,6 +206,7 @@ int LoggedCollectives::reduce_by_doubling(const VirtualComm& comm, void* values,
 
 int LoggedCollectives::reduce_scatter(const VirtualComm& comm, const void* out, void* in, const int* counts,
                                       MPI_Datatype type, MPI_Op op) {
+  MEND_TRY(check_reduction(*std::min_element(counts, counts + comm.size), type, op));
   const Blocks blocks(std::vector<int>(counts, counts + comm.size));
   Values sum(scratch_[0], counts[comm.rank], type);
   Values other(scratch_[1], counts[comm.rank], type);
@@ -212,6 +216,7 @@ int LoggedCollectives::reduce_scatter(const VirtualComm& comm, const void* out, 
 
 int LoggedCollectives::scan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                             MPI_Op op) {
+  MEND_TRY(check_reduction(count, type, op));
   if (out != MPI_IN_PLACE) MEND_TRY(copy(out, count, type, in, count, type));
   if (comm.rank > 0) {
     Values before(scratch_[0], count, type);
@@ -223,6 +228,7 @@ int LoggedCollectives::scan(const VirtualComm& comm, const void* out, void* in, 
 
 int LoggedCollectives::exscan(const VirtualComm& comm, const void* out, void* in, int count, MPI_Datatype type,
                               MPI_Op op) {
+  MEND_TRY(check_reduction(count, type, op));
   Values sum(scratch_[0], count, type);
   MEND_TRY(sum.copy_of(out == MPI_IN_PLACE ? in : out));
   if (comm.rank > 0) {

@@ -26,13 +26,16 @@ constexpr int least_sent_meanwhile = 32 * 1024;
 bool has_unused_bytes(MPI_Datatype type) {
   constexpr int digits_of_x87 = 64;
   if (std::numeric_limits<long double>::digits != digits_of_x87 || sizeof(long double) != 16) return false;
-  return type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX;
+  return type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_CXX_LONG_DOUBLE_COMPLEX ||
+         type == MPI_LONG_DOUBLE_INT;
 }
 
-void clear_unused(std::span<std::byte> long_doubles) {
+/// Clears these bytes of packed values of `type`.
+void clear_unused(std::span<std::byte> values, MPI_Datatype type) {
   constexpr std::size_t used = 10;
-  for (std::size_t at = 0; at + sizeof(long double) <= long_doubles.size(); at += sizeof(long double))
-    std::fill_n(&long_doubles[at + used], sizeof(long double) - used, std::byte{});
+  const std::size_t each = sizeof(long double) + (type == MPI_LONG_DOUBLE_INT ? sizeof(int) : 0);
+  for (std::size_t at = 0; at + sizeof(long double) <= values.size(); at += each)
+    std::fill_n(&values[at + used], sizeof(long double) - used, std::byte{});
 }
 
 /// Packs values. What has no meaning is the same in every process, because messages are compared by their hashes.
@@ -43,7 +46,7 @@ void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::sp
   }
   int position = 0;
   quietly([&] { return PMPI_Pack(data, count, type, into.data(), static_cast<int>(into.size()), &position, comm); });
-  if (has_unused_bytes(type)) clear_unused(into);
+  if (has_unused_bytes(type)) clear_unused(into, type);
 }
 
 /// A rank that rolls back may ask in vain for a message from any source this often, without sending anything.

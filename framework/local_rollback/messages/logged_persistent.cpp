@@ -46,12 +46,13 @@ int LoggedMessages::make_persistent(const VirtualComm& virtual_comm, std::functi
 
 std::optional<int> LoggedMessages::begin_persistent(MPI_Request request) {
   Persistent& one = persistent_.at(request);
-  if (!one.begin) return std::nullopt;
+  if (!one.begin || !one.virtual_comm->handle) return std::nullopt;
   return one.begin(&one.begun);
 }
 
 int LoggedMessages::start(MPI_Request request) {
   Persistent& one = persistent_.at(request);
+  if (one.begin) return MPI_ERR_COMM;  // its communicator is freed, and the call that begins it has the handle
   if (one.peer == MPI_PROC_NULL) return library::start(&request);
   if (!one.ends) return begin_receive(*one.virtual_comm, one.data, one.count, one.type, one.peer, one.tag, &one.begun);
   if (one.ends == SendEnds::as_synchronous)

@@ -38,8 +38,8 @@ class Keeper {
   }
   MPI_Datatype kept(MPI_Datatype type) {
     if (type == MPI_DATATYPE_NULL) return type;
-    types_.push_back(std::make_unique<KeptType>(type));
-    return types_.back()->get();
+    types_.push_back(std::make_unique<KeptType>(type));  // the duplicate keeps it
+    return type;
   }
   /// The first array is for the data that is sent, the second for the data that is received.
   const MPI_Datatype* kept(const MPI_Datatype* types) {

@@ -558,6 +558,23 @@ TEST(LocalRollback, refuses_each_call_that_it_does_not_cover) {
   EXPECT_THAT(said(end), ElementsAre("rank 0: not refused:")) << end.errors;
 }
 
+/// The spare that takes over one rank has not counted anything before the other was given up.
+TEST(LocalRollback, has_all_go_back_when_a_rank_is_given_up_and_another_taken_over) {
+  auto options = locally;
+  options.emplace_back("--mend-on-failure=spare,shrink");
+  options.emplace_back("--mend-redundancy=replicas:2");
+  const auto end = play("sends_in_a_ring_of_which_two_die", 4, 1, options);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("1 rank was given up"));
+  EXPECT_THAT(said(end), SizeIs(3)) << end.errors;
+}
+
+TEST(LocalRollbackOfBegunCollectives, refuses_as_the_library_does_before_anything_is_sent) {
+  const auto end = play("goes_on_after_refused_reductions", 3, 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(3)) << end.errors;
+}
+
 TEST(LocalRollbackOfRequests, leaves_out_what_mpi_refuses_to_send) {
   const auto end = play("goes_on_after_refused_sends", 2, 0, locally);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -19,6 +19,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -544,6 +545,31 @@ Scenarios local_rollback_scenarios() {
     MPI_Group_free(&all_ranks);
     MPI_Comm_free(&made);
   });
+  all["goes_on_after_refused_reductions"] = in_body([](mend::Session& session) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(session.comm(), &handler);
+    MPI_Comm_set_errhandler(session.comm(), MPI_ERRORS_RETURN);
+    const double value = 2;
+    double result = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const auto is_refused = [](int code) {
+      int error_class = MPI_SUCCESS;
+      MPI_Error_class(code, &error_class);
+      return error_class == MPI_ERR_OP;
+    };
+    if (!is_refused(MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_BAND, session.comm())) ||
+        !is_refused(MPI_Reduce(&value, &result, 1, MPI_DOUBLE, MPI_BAND, 0, session.comm())) ||
+        !is_refused(MPI_Iscan(&value, &result, 1, MPI_DOUBLE, MPI_BAND, session.comm(), &request)))
+      throw std::runtime_error("a reduction was not refused");
+    MPI_Comm_set_errhandler(session.comm(), handler);
+    MPI_Errhandler_free(&handler);
+    // A type of which MPI's operations know, though it is none of its own.
+    MPI_Datatype real = MPI_DATATYPE_NULL;
+    MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real);
+    MPI_Iallreduce(&value, &result, 1, real, MPI_SUM, session.comm(), &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (result != 2 * session.size()) throw std::runtime_error("a sum is wrong");
+  });
   all["commits_with_a_persistent_request"] = in_body([](mend::Session& session) {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -790,7 +816,7 @@ Scenarios local_rollback_scenarios() {
     }
   });
   // 8,000 bytes to the next rank in each of 8 steps
-  const auto send_in_a_ring = [](mend::Session& session, int dies_at) {
+  const auto send_in_a_ring = [](mend::Session& session, int dies_at, int ranks_die) {
     std::vector<double> out(1000, session.rank().value);
     std::vector<double> in(out.size());
     int step = 0;
@@ -799,7 +825,19 @@ Scenarios local_rollback_scenarios() {
     const int right = (session.rank().value + 1) % session.size();
     const int left = (session.rank().value + session.size() - 1) % session.size();
     while (step < 8) {
-      if (step == dies_at && session.size() == session.original_size() && session.rank().value == 1) die();
+      if (step == dies_at && session.epoch() == mend::Epoch{0}) {
+        const int rank = session.rank().value;
+        int other = ::getpid();
+        if (ranks_die == 2 && rank == 2) {  // rank 1 kills both at once
+          MPI_Send(&other, 1, MPI_INT, 1, 1, session.comm());
+          ::pause();
+        }
+        if (ranks_die == 2 && rank == 1) {
+          MPI_Recv(&other, 1, MPI_INT, 2, 1, session.comm(), MPI_STATUS_IGNORE);
+          ::kill(other, SIGKILL);
+        }
+        if (rank == 1) die();
+      }
       MPI_Sendrecv(out.data(), 1000, MPI_DOUBLE, right, 0, in.data(), 1000, MPI_DOUBLE, left, 0, session.comm(),
                    MPI_STATUS_IGNORE);
       if (in.front() != left) throw std::runtime_error("a value is wrong");
@@ -808,8 +846,9 @@ Scenarios local_rollback_scenarios() {
     }
     say(session, "has sent");
   };
-  all["sends_in_a_ring"] = [=](mend::Session& session) { send_in_a_ring(session, -1); };
-  all["sends_in_a_ring_that_becomes_smaller"] = [=](mend::Session& session) { send_in_a_ring(session, 6); };
+  all["sends_in_a_ring"] = [=](mend::Session& session) { send_in_a_ring(session, -1, 0); };
+  all["sends_in_a_ring_that_becomes_smaller"] = [=](mend::Session& session) { send_in_a_ring(session, 6, 1); };
+  all["sends_in_a_ring_of_which_two_die"] = [=](mend::Session& session) { send_in_a_ring(session, 6, 2); };
   all["restores_twice"] = in_body([](mend::Session& session) { session.store().restore(); });
   all["sends_its_process"] = [](mend::Session& session) {
     long sum = 0;
