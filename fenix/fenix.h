@@ -33,6 +33,12 @@
 #include <mpi-ext.h>
 #include <setjmp.h>
 #include <stdio.h>
+/* Programs for Fenix 1.0 rely on its header for these. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "fenix_codes.h"
 #include "fenix_subset.h"
@@ -71,7 +77,7 @@ extern "C" {
 #define MEND_FENIX_INIT_7(role, comm, new_comm, argc, argv, spares, error) \
   MEND_FENIX_INIT(role, comm, new_comm, argc, argv, spares, 0, MPI_INFO_NULL, error, MEND_FENIX_ACCUMULATES)
 #define MEND_FENIX_INIT_9(role, comm, new_comm, argc, argv, spares, spawn, info, error) \
-  MEND_FENIX_INIT(role, comm, new_comm, argc, argv, spares, spawn, info, error, 1)
+  MEND_FENIX_INIT(role, comm, new_comm, argc, argv, spares, spawn, info, error, 2)
 #define MEND_FENIX_INIT(role, comm, new_comm, argc, argv, spares, spawn, info, error, accumulate)                     \
   {                                                                                                                   \
     static jmp_buf mend_fenix_resume_point;                                                                           \
@@ -87,7 +93,7 @@ extern "C" {
 #define MEND_FENIX_ACCUMULATES 0
 #endif
 
-/* Functions that the macro Fenix_Init calls. */
+/* Functions that the macro Fenix_Init calls. `accumulate`: 0 no, 1 yes, 2 yes, and it is a program for 1.0. */
 void mend_fenix_accumulate_snapshots(int accumulate);
 void mend_fenix_start(int *role, MPI_Comm comm, MPI_Comm *new_comm, int *argc, char ***argv, int spares, int spawn,
                       MPI_Info info, int *error, jmp_buf *resume_point);
@@ -270,8 +276,9 @@ int Fenix_Data_barrier(int group_id);
 /** Copies the first `max_count` elements of the member into `target_buffer`, as they were in that snapshot, or each
  * with its newest value (FENIX_DATA_SNAPSHOT_ALL). Elements that were not stored are not changed, and
  * FENIX_WARNING_PARTIAL_RESTORE is returned. `*found_data`, if not NULL, becomes the subset of the elements that were
- * found. A `max_count` of 0 copies nothing; in programs for Fenix 1.0, everything, unless `target_buffer` is NULL.
- * Returns FENIX_ERROR_NODATA_FOUND if there is no such snapshot. Collective over the ranks. */
+ * found. A `max_count` of 0 copies nothing; in programs for Fenix 1.0, everything. There, a `target_buffer` of NULL
+ * copies nothing, unless `max_count` is FENIX_DATA_RESTORE_FULL. Returns FENIX_ERROR_NODATA_FOUND if there is no such
+ * snapshot. Collective over the ranks. */
 int Fenix_Data_member_restore(int group_id, int member_id, void *target_buffer, int max_count, int time_stamp,
                               Fenix_Data_subset *found_data);
 /** Fenix_Data_member_restore from the snapshots that this process holds. Local. */

@@ -29,6 +29,7 @@
 #include <functional>
 #include <iostream>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace fenix {
@@ -100,7 +101,12 @@ struct FenixInitArgs {
   MPI_Comm* out_comm = nullptr;       ///< becomes the resilient communicator
   int* argc = nullptr;                ///< of main; mend's flags are removed
   char*** argv = nullptr;
-  int spares = 0;      ///< the number of processes, the last of in_comm, that become spares
+  int spares = 0;  ///< the number of processes, the last of in_comm, that become spares
+  // Fenix had these in 2025.
+  int spawn = 0;                                                   ///< as the argument of Fenix_Init
+  std::optional<ResumeMode> resume_mode{};                         ///< sets RESUME_MODE
+  std::optional<CallbackExceptionMode> callback_exception_mode{};  ///< sets CALLBACK_EXCEPTION_MODE
+  std::optional<UnhandledMode> unhandled_mode{};                   ///< sets UNHANDLED_MODE
   int* err = nullptr;  ///< becomes FENIX_SUCCESS or FENIX_WARNING_SPARE_RANKS_DEPLETED
 };
 }  // namespace args
@@ -321,6 +327,11 @@ int mlog_delete(int mlog_id);
 }  // namespace fenix::mlog
 
 // --- spellings of 2025 ---------------------------------------------------------------------------------------------
+
+/// fenix::callback_register. Local.
+inline int Fenix_Callback_register(std::function<void(MPI_Comm, int)> callback) {
+  return fenix::callback_register(std::move(callback));
+}
 
 namespace Fenix {
 using namespace ::fenix;

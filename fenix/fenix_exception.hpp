@@ -6,10 +6,14 @@
 
 #include <exception>
 #include <string>
+#if __cplusplus >= 201703L
 #include <string_view>
+#if __has_include(<version>)
 #include <version>
+#endif
 #ifdef __cpp_lib_source_location
 #include <source_location>
+#endif
 #endif
 
 namespace fenix {
@@ -24,6 +28,8 @@ struct CommException : std::exception {
   const int fenix_err;     ///< FENIX_SUCCESS or FENIX_WARNING_SPARE_RANKS_DEPLETED
   const int mpi_err;       ///< the error code of the interrupted MPI call
 };
+
+#if __cplusplus >= 201703L
 
 /// Thrown by functions of namespace fenix that fail.
 struct RuntimeException : std::exception {
@@ -48,6 +54,8 @@ struct RuntimeException : std::exception {
  private:
   std::string sentence_;
 };
+
+#endif
 
 }  // namespace fenix
 

@@ -24,9 +24,12 @@ void require_active(const char* function) {
 
 void init_with(const args::FenixInitArgs& args, bool accumulate_snapshots) {
   auto& settings = mend::fenix::settings();
+  if (args.resume_mode) settings.resume = *args.resume_mode;
   if (settings.resume == JUMP) settings.resume = THROW;
+  if (args.callback_exception_mode) settings.callback_exception = *args.callback_exception_mode;
+  if (args.unhandled_mode) settings.unhandled = *args.unhandled_mode;
   settings.accumulates_snapshots = accumulate_snapshots;
-  mend::fenix::start({args.in_comm, args.argc, args.argv, args.spares, 0, MPI_INFO_NULL},
+  mend::fenix::start({args.in_comm, args.argc, args.argv, args.spares, args.spawn, MPI_INFO_NULL},
                      {args.role, args.out_comm, args.err, nullptr});
   mend::fenix::report();
 }

@@ -63,7 +63,8 @@ Due due(const Definition& definition, const Found& found, const void* target, in
 
 int hand_out(Definition& definition, const Found& found, void* target, int max_count, Fenix_Data_subset* found_data) {
   const bool as_in_1_0 = settings().accumulates_snapshots;
-  const bool only_asks = max_count == 0 && (!as_in_1_0 || target == nullptr);
+  const bool has_no_target = target == nullptr && max_count != FENIX_DATA_RESTORE_FULL && settings().is_for_1_0;
+  const bool only_asks = has_no_target || (max_count == 0 && (!as_in_1_0 || target == nullptr));
   if (target == nullptr) target = definition.buffer;
   if (target == nullptr && !only_asks && !definition.serializer)
     throw Refused(FENIX_ERROR_INVALID_ATTRIBUTE_VALUE, "there is no buffer to restore to");
@@ -96,6 +97,11 @@ OpenedToLoad open_to_load(int group_id, int member_id, int time_stamp) {
 namespace {
 
 using namespace mend::fenix;
+
+/// Programs delete the subset also if nothing was found.
+void clear(Fenix_Data_subset* found_data) {
+  if (found_data != nullptr) found_data->impl = nullptr;
+}
 
 int restore(int group_id, int member_id, void* target, int max_count, int time_stamp, Fenix_Data_subset* found_data) {
   Group& group = group_of(group_id);
@@ -133,6 +139,7 @@ int restore_from_rank(int group_id, int member_id, void* target, int max_count, 
 
 int Fenix_Data_member_restore(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
                               Fenix_Data_subset* found_data) {
+  clear(found_data);
   const Outcome outcome = checked("Fenix_Data_member_restore", [&]() -> int {
     group_of(group_id).catch_up();
     return restore(group_id, member_id, target_buffer, max_count, time_stamp, found_data);
@@ -160,6 +167,7 @@ int Fenix_Data_member_restore_from_rank(int member_id, void* target_buffer, int 
 
 int mend_fenix_restore_from_rank(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
                                  Fenix_Data_subset* found_data, int source_rank) {
+  clear(found_data);
   const Outcome outcome = checked("Fenix_Data_member_restore_from_rank", [&]() -> int {
     return restore_from_rank(group_id, member_id, target_buffer, max_count, time_stamp, found_data, source_rank);
   });
@@ -170,11 +178,13 @@ int mend_fenix_restore_from_rank(int group_id, int member_id, void* target_buffe
 
 int Fenix_Data_member_lrestore(int group_id, int member_id, void* target_buffer, int max_count, int time_stamp,
                                Fenix_Data_subset* found_data) {
+  clear(found_data);
   return local("Fenix_Data_member_lrestore",
                [&]() -> int { return restore(group_id, member_id, target_buffer, max_count, time_stamp, found_data); });
 }
 
 int Fenix_Data_member_load(int group_id, int member_id, int time_stamp, Fenix_Data_subset* found_data) {
+  clear(found_data);
   return local("Fenix_Data_member_load", [&]() -> int {
     return restore(group_id, member_id, FENIX_DATA_RESTORE_INPLACE, FENIX_DATA_RESTORE_FULL, time_stamp, found_data);
   });
@@ -182,12 +192,14 @@ int Fenix_Data_member_load(int group_id, int member_id, int time_stamp, Fenix_Da
 
 int Fenix_Data_member_load_to(int group_id, int member_id, void* target, int target_count, int time_stamp,
                               Fenix_Data_subset* found_data) {
+  clear(found_data);
   return local("Fenix_Data_member_load_to",
                [&]() -> int { return restore(group_id, member_id, target, target_count, time_stamp, found_data); });
 }
 
 int Fenix_Data_member_load_begin(int group_id, int member_id, FILE** file, int time_stamp,
                                  Fenix_Data_subset* found_data) {
+  clear(found_data);
   return local("Fenix_Data_member_load_begin", [&]() -> int {
     const auto [open, found] = open_to_load(group_id, member_id, time_stamp);
     open.file = std::make_unique<MemoryFile>(copy_of(found.elements->bytes), FileUse::read);

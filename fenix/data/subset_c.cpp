@@ -2,6 +2,7 @@
 
 #include "fenix/data/call.hpp"
 #include "fenix/fenix.hpp"
+#include "fenix/process/settings.hpp"
 
 using ::fenix::DataSubset;
 
@@ -40,6 +41,7 @@ const DataSubset& subset_in(const Fenix_Data_subset& shell) {
 Regions regions_of(const DataSubset& subset, const Definition& definition) {
   const bool resizable = definition.count == FENIX_RESIZEABLE;
   if (!subset.is_bounded() && resizable) {
+    if (settings().is_for_1_0) return {};  // there, all elements of a member with a count of 0 are none
     throw Refused(FENIX_ERROR_INVALID_SUBSET,
                   fmt::format("member {} has no size of its own: say which elements", definition.id));
   }
@@ -85,6 +87,8 @@ int Fenix_Data_subset_create(int num_blocks, int start_offset, int end_offset, i
 int Fenix_Data_subset_createv(int num_blocks, int* array_start_offsets, int* array_end_offsets,
                               Fenix_Data_subset* subset_specifier) {
   if (num_blocks <= 0) return FENIX_ERROR_SUBSET_NUM_BLOCKS;
+  if (array_start_offsets == nullptr) return FENIX_ERROR_SUBSET_START_OFFSET;
+  if (array_end_offsets == nullptr) return FENIX_ERROR_SUBSET_END_OFFSET;
   for (int block = 0; block < num_blocks; ++block) {
     const int code = check_block(array_start_offsets[block], array_end_offsets[block]);
     if (code != FENIX_SUCCESS) return code;

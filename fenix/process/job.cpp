@@ -230,6 +230,8 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
   }
   now.outputs = outputs;
   try {
+    if (outputs.resume_point != nullptr && outputs.comm == nullptr)
+      throw UsageError("Fenix_Init needs a place for the resilient communicator: it does not change the given one");
     const Options options = options_of(arguments);
     const HandlerKept world(MPI_COMM_WORLD);
     const HandlerKept self(MPI_COMM_SELF);

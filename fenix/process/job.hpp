@@ -28,7 +28,8 @@ namespace mend::fenix {
 class Group;
 class MessageLogs;
 
-/// The variables that Fenix_Init writes, now and after each recovery. All except `resume_point` may be null.
+/// The variables that Fenix_Init writes, now and after each recovery. Each may be null; without `resume_point`, `comm`
+/// too.
 struct Outputs {
   int* role;
   MPI_Comm* comm;

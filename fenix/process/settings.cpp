@@ -49,4 +49,7 @@ int Fenix_get_option(Fenix_Setting_name setting, unsigned* option) {
   }
 }
 
-void mend_fenix_accumulate_snapshots(int accumulate) { settings().accumulates_snapshots = accumulate != 0; }
+void mend_fenix_accumulate_snapshots(int accumulate) {
+  settings().accumulates_snapshots = accumulate != 0;
+  settings().is_for_1_0 = accumulate == 2;
+}

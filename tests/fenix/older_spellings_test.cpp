@@ -36,6 +36,8 @@ TEST(OlderSpellings, mean_the_same_things) {
   static_assert(std::is_same_v<Fenix::Args::FenixInitArgs, fenix::args::FenixInitArgs>);
   static_assert(std::is_same_v<Fenix::DataSubset, fenix::DataSubset>);
   EXPECT_EQ(Fenix::THROW, FENIX_RESUME_THROW);
+  const Fenix::Args::FenixInitArgs args{.spares = 1, .resume_mode = Fenix::RETURN, .unhandled_mode = Fenix::PRINT};
+  EXPECT_EQ(args.resume_mode, FENIX_RESUME_RETURN);
 }
 
 TEST(OlderSpellings, are_refused_with_a_code_where_there_is_no_job) {
@@ -43,6 +45,7 @@ TEST(OlderSpellings, are_refused_with_a_code_where_there_is_no_job) {
   EXPECT_THROW(store_and_restore(1, 1, &value, 1), fenix::RuntimeException);
   EXPECT_EQ(code_of(Fenix_Data_member_define(1, 1, &value, 1, MPI_INT)), FENIX_ERROR_UNINITIALIZED);
   EXPECT_EQ(group_members(1), std::nullopt);
+  EXPECT_THROW(Fenix_Callback_register([&](MPI_Comm, int) { ++value; }), fenix::RuntimeException);
 }
 
 }  // namespace

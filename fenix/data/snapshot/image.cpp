@@ -11,7 +11,7 @@
 namespace mend::fenix {
 namespace {
 
-constexpr int record_id = -1;  // members have numbers from 0 up
+constexpr int record_id = -1;  // no member has this number
 constexpr std::size_t line = 64;
 constexpr std::size_t least_record = 1024;
 

@@ -108,9 +108,20 @@ static void create_before_restoring(MPI_Comm comm, int role) {
   int result = FENIX_SUCCESS;
   create_group(comm);
   for (int i = 0; i < cells; ++i) cell[i] = role == FENIX_ROLE_INITIAL_RANK ? 1000 * rank + i : -1;
+  /* Of some programs, the numbers of members are hashes. Rank 0 has no elements. */
+  const int hash = -620342612;
+  const int own = rank == 0 ? 0 : 1;
+  static int part = 0;
+  Fenix_Data_subset found;
+  part = role == FENIX_ROLE_INITIAL_RANK ? rank : -7;
   if (role != FENIX_ROLE_SURVIVOR_RANK) Fenix_Data_member_create(group, out_id, cell, cells, MPI_INT);
+  if (role != FENIX_ROLE_SURVIVOR_RANK) Fenix_Data_member_create(group, hash, &part, own, MPI_INT);
   if (role == FENIX_ROLE_INITIAL_RANK) {
     Fenix_Data_member_store(group, out_id, FENIX_DATA_SUBSET_FULL);
+    if (Fenix_Data_member_store(group, hash, FENIX_DATA_SUBSET_FULL) != FENIX_SUCCESS) result = -1001;
+    memset(&found, 1, sizeof found);
+    Fenix_Data_member_restore(group, out_id, cell, cells, FENIX_DATA_SNAPSHOT_LATEST, &found);
+    Fenix_Data_subset_delete(&found); /* nothing was found */
     Fenix_Data_commit(group, NULL);
     die_at("committed", 0, rank);
   } else {
@@ -119,6 +130,13 @@ static void create_before_restoring(MPI_Comm comm, int role) {
     for (int i = 0; i < cells; ++i) written += cell[i] != -1;
     result = Fenix_Data_member_restore(group, out_id, cell, cells, FENIX_DATA_SNAPSHOT_LATEST, NULL);
     if (written > 0) result = -written;
+    /* Without a target, nothing is copied, into the member's own buffer neither. */
+    if (Fenix_Data_member_restore(group, hash, NULL, 1, FENIX_DATA_SNAPSHOT_LATEST, NULL) != FENIX_SUCCESS ||
+        part != -7)
+      result = -1002;
+    if (Fenix_Data_member_restore(group, hash, &part, own, FENIX_DATA_SNAPSHOT_LATEST, NULL) != FENIX_SUCCESS ||
+        part != (own == 0 ? -7 : rank))
+      result = -1003;
   }
   MPI_Barrier(comm);
   int right = 0;
