@@ -19,7 +19,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -133,6 +136,18 @@ bool has_terminal() {
   return terminal >= 0;
 }
 
+/// Removes the folder of an mpirun with this process id, which has no mpirun now: one that was killed has left it. Open
+/// MPI 5.0.9 and later do not start beside its files (docs/open-mpi.md).
+void remove_session_folder(pid_t process) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::string name = host.data();
+  std::error_code ignored;
+  const std::filesystem::path where = std::filesystem::temp_directory_path(ignored);
+  for (const std::string& of_host : {name, name.substr(0, name.find('.'))})
+    std::filesystem::remove_all(where / fmt::format("prterun.{}.{}.{}", of_host, process, geteuid()), ignored);
+}
+
 [[noreturn]] void become(const std::vector<std::string>& line, const Environment& additions, const sigset_t& blocked,
                          pid_t parent, bool has_own_group, const ErrorStream& errors) {
   errors.become_standard_error();
@@ -144,6 +159,7 @@ bool has_terminal() {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) raise(SIGTERM);  // the parent died before prctl
   for (const auto& [name, value] : additions) setenv(name.c_str(), value.c_str(), 1);
+  remove_session_folder(getpid());
   std::vector<char*> arguments;
   for (const auto& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -197,7 +213,10 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
     if (signal == SIGCHLD) {
       siginfo_t ended{};
       const bool has_ended = waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
-      if (has_ended && ended.si_pid == child) end.had_children = has_waited_for_children(child);
+      if (has_ended && ended.si_pid == child) {
+        end.had_children = has_waited_for_children(child);
+        remove_session_folder(child);  // while nobody else has its process id
+      }
       int status = 0;
       if (waitpid(child, &status, WNOHANG) == child) {
         if (WIFSIGNALED(status)) {

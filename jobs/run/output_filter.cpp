@@ -51,6 +51,11 @@ bool line_noise(std::string_view line) {
       (contains(line, "Connection reset by peer") || contains(line, "Broken pipe"))) {
     return true;
   }
+  // From mpirun, when a process dies while it connects.
+  if (line.starts_with('[') && contains(line, "] PMIX ERROR: PMIX_ERR_UNREACH in file ") &&
+      contains(line, "ptl_base_connection_hdlr.c")) {
+    return true;
+  }
   // From mpirun, when the process that it starts on another machine is already another program.
   if (line.starts_with('[') && contains(line, "] plm:ssh: Warning: setpgid(") &&
       contains(line, "failed in parent with errno=Permission denied")) {

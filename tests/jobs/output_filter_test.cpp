@@ -30,6 +30,7 @@ const std::string complaint =
     "[node:123] PRTE ERROR: Unknown error in file odls_default_module.c at line 328\n"
     "[node:123] WARNING: Calling MPI_Cancel for a request created by a non-blocking send is deprecated.\n"
     "[node:123] plm:ssh: Warning: setpgid(124,124) failed in parent with errno=Permission denied(13)\n"
+    "[node:123] PMIX ERROR: PMIX_ERR_UNREACH in file ../src/mca/ptl/base/ptl_base_connection_hdlr.c at line 121\n"
     "[node:123] OPAL ERROR: (null) in file /build/openmpi/ompi/runtime/ompi_mpi_finalize.c at line 170\n"
     "[node:123] pmix_ptl_base: send_msg: write failed: Connection reset by peer (104) [sd = 24]\n"
     "[node:123] pmix_ptl_base: send_msg: write failed: Broken pipe (32) [sd = 24]\n"

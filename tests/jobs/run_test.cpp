@@ -6,6 +6,7 @@
 #include "tests/support/scoped_environment.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 namespace {
 
@@ -476,6 +478,46 @@ TEST(MendRun, killing_the_command_itself_leaves_no_mpirun_that_does_not_end_when
   EXPECT_EQ(run.wait(), 1000 + SIGKILL);
   EXPECT_TRUE(support::soon([&] { return processes_with_argument(unique_word()).empty(); }));
   kill(mpirun, SIGKILL);  // if it is left
+}
+
+/// The name of mpirun's folder in the folder for temporary files. It has the name of the machine without its domain.
+std::string session_folder(const std::string& process) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::string name = host.data();
+  return fmt::format("prterun.{}.{}.{}", name.substr(0, name.find('.')), process, ::geteuid());
+}
+
+TEST(MendRun, killing_mpirun_leaves_nothing_of_it_in_the_folder_for_temporary_files) {
+  const support::ScratchFolder scratch;
+  const support::ScopedEnvironment there{{"TMPDIR", scratch.path().string()}};
+  MendProcess run({"run", "-n", "2", "--", subject, "wait", unique_word()});
+  run.wait_for_output("ready");
+  const pid_t mpirun = mpirun_of(run);
+  EXPECT_TRUE(std::filesystem::exists(scratch.path() / session_folder(std::to_string(mpirun))));
+  kill(mpirun, SIGKILL);
+  EXPECT_EQ(run.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+/// Newer versions of Open MPI do not start beside the files of an mpirun with the same number that was killed.
+TEST(MendRun, removes_what_a_killed_mpirun_of_the_same_number_has_left) {
+  const support::ScratchFolder scratch;
+  const support::ScratchFolder temporary;
+  const auto mpirun = scratch.path() / "mpirun";
+  std::ofstream(mpirun) << fmt::format(R"(#!/bin/bash
+[[ $1 != --version ]] || {{ echo "mpirun (Open MPI) 5.0.10"; exit; }}
+[[ ! -e "$TMPDIR/{}" ]] || echo "the folder of $$ is there"
+echo "mpirun is $$"
+)",
+                                       session_folder("$$"));
+  std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);
+  const support::ScopedEnvironment there{{"TMPDIR", temporary.path().string()}, {"MEND_MPIRUN", mpirun.string()}};
+  constexpr int most_processes = 2000;  // that others start meanwhile
+  for (int next = 1; next < most_processes; ++next)
+    std::filesystem::create_directories(temporary.path() / session_folder(std::to_string(::getpid() + next)) / "pmix");
+  const Ended run({"run", "-n", "1", "--", subject, "succeed"});
+  EXPECT_THAT(run.output, AllOf(HasSubstr("mpirun is "), Not(HasSubstr("is there"))));
 }
 
 TEST(MendRun, killing_mpirun_is_told_and_leaves_no_process) {
