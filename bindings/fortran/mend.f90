@@ -37,6 +37,7 @@ module mend
   public :: mend_comm, mend_comm_fortran, mend_rank, mend_size, mend_epoch, mend_role
   public :: mend_rank_in_comm, mend_origin, mend_original_size, mend_process, mend_predecessors, mend_rollback
   public :: mend_comm_dup, mend_comm_split, mend_comm_cart, mend_comm_derive, mend_comm_c2f
+  public :: mend_comm_f2c
   public :: mend_protect, mend_protect_part, mend_protect_subset, mend_protect_replicated
   public :: mend_replace, mend_replace_part
   public :: mend_protect_file, mend_file_open, mend_file_path, mend_file_exists, mend_file_size
@@ -173,6 +174,12 @@ module mend
     integer(c_int) function mend_comm_c2f(comm) bind(C, name="MPI_Comm_c2f")
       import :: c_int, c_ptr
       type(c_ptr), value :: comm
+    end function
+
+    ! The other way round, for what a factory of mend_comm_derive has made.
+    type(c_ptr) function mend_comm_f2c(comm) bind(C, name="MPI_Comm_f2c")
+      import :: c_int, c_ptr
+      integer(c_int), value :: comm
     end function
 
     ! The version is set if the status is MEND_SUCCESS.

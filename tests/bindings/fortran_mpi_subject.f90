@@ -137,6 +137,24 @@ contains
     status = MEND_SUCCESS
   end function
 
+  ! The library's wrapper for Fortran would write into the request.
+  integer(c_int) function arrays_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer :: code, request, mine, i
+    integer :: all(2), counts(2), offsets(2)
+
+    status = mend_restore(session)
+    if (status /= MEND_SUCCESS .or. c_associated(data)) return
+    mine = mend_rank(session)
+    counts = 1
+    offsets = [(i, i = 0, 1)]
+    call MPI_Iallgatherv(mine, 1, MPI_INTEGER, all, counts, offsets, MPI_INTEGER, mend_comm_fortran(session), &
+      request, code)
+    status = MEND_FAILURE
+    if (code == MPI_SUCCESS) call MPI_Wait(request, MPI_STATUS_IGNORE, code)
+    if (code == MPI_SUCCESS) status = MEND_SUCCESS
+  end function
+
 end module
 
 program fortran_mpi_subject
@@ -154,5 +172,6 @@ program fortran_mpi_subject
   window = how == "window"
   if (how == "finalize" .or. how == "free" .or. how == "disconnect") mistake = how
   if (how == "begun") call exit(mend_run(begun_body))
+  if (how == "arrays") call exit(mend_run(arrays_body))
   call exit(mend_run(body))
 end program

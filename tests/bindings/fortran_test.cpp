@@ -157,6 +157,9 @@ TEST(InFortran, calls_that_do_not_block_are_begun_again) {
 TEST(InFortran, what_local_rollback_does_not_cover_ends_the_job_in_one_sentence) {
   expect_end(play("window", 2, 0, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT), 2,
              "MPI_Win_create on session.comm.. is not covered");
+  expect_end(play("arrays", 2, 0, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT), 2,
+             "MPI_Iallgatherv in Fortran on session.comm.. is not covered");
+  EXPECT_EQ(play("arrays", 2, 0, {}, MEND_FORTRAN_MPI_SUBJECT).exit_code, 0);
 }
 
 TEST(InFortran, calls_of_mpi_that_would_break_the_job_end_it_in_one_sentence) {

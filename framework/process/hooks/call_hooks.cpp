@@ -4,6 +4,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/hooks/communicator_hooks.hpp"
+#include "framework/process/hooks/fortran_caller.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "transport/library_function.hpp"
 #include "framework/local_rollback/blocks.hpp"
@@ -534,6 +535,7 @@ MEND_SAME_AS_PMPI(MPI_Testany);
 int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
+  const void* const caller = __builtin_return_address(0);
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::ended_by_failure(
         *logged,
@@ -545,7 +547,8 @@ int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], M
             }),
         [&] {
           *done = count;
-          std::iota(indices, indices + count, 0);
+          // The wrapper for Fortran adds 1 to the indices only if the call succeeds.
+          std::iota(indices, indices + count, mend::is_in_fortran_wrapper(caller) ? 1 : 0);
         });
   }
   return note_if_completed(count, requests, done, [&] {

@@ -3,6 +3,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "transport/library_function.hpp"
+#include "framework/process/hooks/fortran_caller.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/refused_hooks.hpp"
 #include "framework/local_rollback/blocks.hpp"
@@ -28,6 +29,7 @@ int in_call(mend::LoggedCalls& logged, MPI_Comm comm, Work work) {
 
 using Collectives = mend::LoggedCollectives;
 using mend::of_the_library;
+using mend::refuse_in_fortran;
 using mend::VirtualComm;
 
 }  // namespace
@@ -115,6 +117,8 @@ int PMPI_Ireduce_scatter(const void* out, void* in, const int counts[], MPI_Data
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ireduce_scatter)>("PMPI_Ireduce_scatter");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Ireduce_scatter", __builtin_return_address(0), request))
+      return *code;
     return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
       return collectives.begin_reduce_scatter(virtual_comm, out, in, counts, type, op, request);
     });
@@ -157,6 +161,8 @@ int PMPI_Igatherv(const void* out, int out_count, MPI_Datatype out_type, void* i
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Igatherv)>("PMPI_Igatherv");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Igatherv", __builtin_return_address(0), request))
+      return *code;
     return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
       return collectives.begin_gatherv(virtual_comm, out, out_count, out_type, in, in_counts, offsets, in_type, root,
                                        request);
@@ -186,6 +192,8 @@ int PMPI_Iscatterv(const void* out, const int out_counts[], const int offsets[],
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iscatterv)>("PMPI_Iscatterv");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Iscatterv", __builtin_return_address(0), request))
+      return *code;
     return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
       return collectives.begin_scatterv(virtual_comm, out, out_counts, offsets, out_type, in, in_count, in_type, root,
                                         request);
@@ -215,6 +223,8 @@ int PMPI_Iallgatherv(const void* out, int out_count, MPI_Datatype out_type, void
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Iallgatherv)>("PMPI_Iallgatherv");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Iallgatherv", __builtin_return_address(0), request))
+      return *code;
     return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
       return collectives.begin_allgatherv(virtual_comm, out, out_count, out_type, in, in_counts, offsets, in_type,
                                           request);
@@ -246,6 +256,8 @@ int PMPI_Ialltoallv(const void* out, const int out_counts[], const int out_offse
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ialltoallv)>("PMPI_Ialltoallv");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Ialltoallv", __builtin_return_address(0), request))
+      return *code;
     return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
       return collectives.begin_alltoallv(virtual_comm, out, out_counts, out_offsets, out_type, in, in_counts,
                                          in_offsets, in_type, request);
@@ -261,6 +273,8 @@ int PMPI_Ialltoallw(const void* out, const int out_counts[], const int out_offse
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ialltoallw)>("PMPI_Ialltoallw");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Ialltoallw", __builtin_return_address(0), request))
+      return *code;
     return in_call(*logged, comm, [&](Collectives& collectives, const VirtualComm& virtual_comm) {
       return collectives.begin_alltoallw(virtual_comm, out, out_counts, out_offsets, out_types, in, in_counts,
                                          in_offsets, in_types, request);

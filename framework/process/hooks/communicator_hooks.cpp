@@ -49,7 +49,7 @@ int derive_later(MPI_Comm parent, MPI_Comm* made, MPI_Request* request, const Ma
   const int code = make();
   ProcessContext& context = process_context();
   if (code == MPI_SUCCESS && (context.communicator_listener || !context.has_run))
-    context.coming_communicators.push_back({parent, made, *request});
+    context.coming_communicators.push_back({parent, *made, *request});  // `made` may be a local variable of a wrapper
   return code;
 }
 
@@ -339,8 +339,8 @@ void take_made_communicators(int code) {
     return is_over;
   });
   for (const ComingCommunicator& one : made) {
-    if (context.communicator_listener) context.communicator_listener(one.parent, *one.made);
-    note_if_world(one.parent, *one.made);
+    if (context.communicator_listener) context.communicator_listener(one.parent, one.made);
+    note_if_world(one.parent, one.made);
   }
 }
 

@@ -30,7 +30,7 @@ void on_communicator_freed(CommunicatorTaker taker);
 /// A communicator that MPI_Comm_idup is making.
 struct ComingCommunicator {
   MPI_Comm parent;
-  MPI_Comm* made;
+  MPI_Comm made;  ///< its handle, which is there when the call returns
   MPI_Request request;
   const MPI_Request* asked = nullptr;  ///< where the program keeps the request that it has completed just now
 };

@@ -3,6 +3,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "transport/library_function.hpp"
+#include "framework/process/hooks/fortran_caller.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/refused_hooks.hpp"
 #include "framework/local_rollback/logged_calls.hpp"
@@ -66,6 +67,7 @@ auto typed(const void* data, const int* counts, const MPI_Aint* offsets, const M
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
 using mend::of_the_library;
+using mend::refuse_in_fortran;
 
 int PMPI_Neighbor_allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                             MPI_Datatype in_type, MPI_Comm comm) {
@@ -151,6 +153,8 @@ int PMPI_Ineighbor_allgatherv(const void* out, int out_count, MPI_Datatype out_t
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ineighbor_allgatherv)>("PMPI_Ineighbor_allgatherv");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Ineighbor_allgatherv", __builtin_return_address(0), request))
+      return *code;
     return mend::exchange(*logged, comm, request, mend::same(out, out_count, out_type),
                           mend::varying(in, in_counts, offsets, in_type));
   }
@@ -176,6 +180,8 @@ int PMPI_Ineighbor_alltoallv(const void* out, const int out_counts[], const int 
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoallv)>("PMPI_Ineighbor_alltoallv");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Ineighbor_alltoallv", __builtin_return_address(0), request))
+      return *code;
     return mend::exchange(*logged, comm, request, mend::varying(out, out_counts, out_offsets, out_type),
                           mend::varying(in, in_counts, in_offsets, in_type));
   }
@@ -190,6 +196,8 @@ int PMPI_Ineighbor_alltoallw(const void* out, const int out_counts[], const MPI_
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Ineighbor_alltoallw)>("PMPI_Ineighbor_alltoallw");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    if (const auto code = refuse_in_fortran(*logged, "MPI_Ineighbor_alltoallw", __builtin_return_address(0), request))
+      return *code;
     return mend::exchange(*logged, comm, request, mend::typed(out, out_counts, out_offsets, out_types),
                           mend::typed(in, in_counts, in_offsets, in_types));
   }

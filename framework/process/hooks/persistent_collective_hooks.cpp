@@ -3,6 +3,7 @@
 // intercepted, as in call_hooks.cpp.
 
 #include "transport/library_function.hpp"
+#include "framework/process/hooks/fortran_caller.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "framework/process/hooks/parameters.hpp"
 #include "framework/process/process_context.hpp"
@@ -99,9 +100,14 @@ bool is_in_place(MPI_Comm /*first*/) { return false; }
   int P##name(MEND_PARAMETERS_##count(name)) {                                                                 \
     static const auto library = mend::of_the_library<decltype(&P##name)>("P" #name);                           \
     comm = mend::resolve(comm);                                                                                \
-    if (auto* logged = mend::logged_calls_of(comm))                                                            \
+    if (auto* logged = mend::logged_calls_of(comm)) {                                                          \
+      if constexpr (mend::keeps_arrays(#name)) {                                                               \
+        const void* const caller = __builtin_return_address(0);                                                \
+        if (const auto code = mend::refuse_in_fortran(*logged, #name, caller, request)) return *code;          \
+      }                                                                                                        \
       return mend::make_persistent_collective(*logged, *logged->virtual_comm_of(comm), &P##beginning, request, \
                                               mend::is_in_place(a0), has_neighbours, MEND_ARGUMENTS_##given);  \
+    }                                                                                                          \
     return mend::note_made_collective(library(MEND_ARGUMENTS_##count), comm, request);                         \
   }                                                                                                            \
   static_assert(std::tuple_size_v<mend::ParametersOf<decltype(name)>::As> == (count));                         \
