@@ -13,11 +13,13 @@
 
 namespace {
 std::size_t allocations = 0;
-}
+std::size_t allocated_bytes = 0;
+}  // namespace
 
 // Counts every allocation of this program.
 void* operator new(std::size_t size) {
   ++allocations;
+  allocated_bytes += size;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
@@ -72,6 +74,18 @@ class Group {
   Actions actions_;
   std::size_t returned_ = 0;
 };
+
+TEST(TreeMemory, a_million_members_cost_no_more_than_ten) {
+  const auto cost = [](std::uint32_t size) {
+    ProcessSet left_out;
+    left_out.insert(Member{3});
+    left_out.insert(Member{size - 1});
+    const std::size_t before = allocated_bytes;
+    const Tree tree(size, Layout::parse("bin/bin:16"), left_out);
+    return allocated_bytes - before;
+  };
+  EXPECT_EQ(cost(1'000'000), cost(10));
+}
 
 TEST(EraMemory, nothing_is_allocated_once_warm) {
   for (const char* layout : {"binary", "star", "bin/star:4"}) {

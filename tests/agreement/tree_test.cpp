@@ -141,7 +141,7 @@ TEST(Tree, degenerates_when_the_dead_leave_one_member_with_too_many_children) {
   EXPECT_FALSE(Tree(1000, Layout::star()).degenerated(set_of({0, 1, 2, 3})));
 }
 
-TEST(Tree, a_million_members_cost_no_more_memory_than_ten) {
+TEST(Tree, of_a_million_members_knows_their_parents) {
   const Tree tree(1'000'000, Layout::parse("bin/bin:16"), set_of({3, 999'999}));
   EXPECT_EQ(tree.parent({16}, {}), Member{0});
   EXPECT_EQ(tree.parent({999'998}, {}), tree.parent({999'998}, set_of({5})));

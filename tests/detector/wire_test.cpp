@@ -41,7 +41,10 @@ TEST(DetectorWire, refuses_bytes_that_are_no_message) {
   EXPECT_THROW(read(with(0, 0)), EnvironmentError) << "not a detector's";
   EXPECT_THROW(read(with(1, 7)), EnvironmentError) << "of no kind";
   EXPECT_THROW(read(with(2, 2)), EnvironmentError) << "longer than it says";
-  EXPECT_THROW(read(with(2, 0)), EnvironmentError) << "tells of no deaths";
+  EXPECT_THROW(read(with(2, 0)), EnvironmentError) << "longer than it says, too";
+  std::vector<std::byte> of_nobody = with(2, 0);
+  of_nobody.resize(wire_size({}));
+  EXPECT_THROW(read(of_nobody), EnvironmentError) << "tells of no deaths";
   EXPECT_THROW(read(with(1, 1)), EnvironmentError) << "a new observer with deaths";
   EXPECT_THROW(read(with(12, 9)), EnvironmentError) << "a run that ends before it begins";
   EXPECT_THROW(read(with(20, 2)), EnvironmentError) << "two runs that are one";

@@ -56,6 +56,7 @@ void expect_missed(Rule omitted, const std::string& name, const Scene& scene, co
   EXPECT_NE(found.violation, "");
   EXPECT_EQ(found.violation.substr(0, promise.size()), promise);
   testing::expect_golden("recovery_without_" + name, told);
+  if (support::long_tests()) expect_holds(scene);  // the rule is what is missed
 }
 
 const Scene with_a_spare{.ranks = 2, .spares = 1};

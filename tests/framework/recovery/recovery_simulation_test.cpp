@@ -143,7 +143,9 @@ class SimulatedJob {
   /// Causes a fault, if one is due, and has all processes check again.
   void strike() {
     if (std::erase(faults_, simulator_.clock()) > 0) {
-      const bool kills = deaths_left_ > 0;
+      // Each order of the deaths and errors that are left is as likely as any other.
+      const int left = static_cast<int>(faults_.size()) + 1;
+      const bool kills = std::uniform_int_distribution<int>(1, left)(random_) <= deaths_left_;
       if (kills) --deaths_left_;
       std::vector<Step> all = job_.steps();
       std::erase_if(all, [&](const Step& step) { return step.kind != (kills ? Kind::crash : Kind::error); });

@@ -22,7 +22,7 @@ std::vector<std::string> plan_of(std::vector<std::string> more) {
   return line;
 }
 
-TEST(MendPlan, advises_a_command_that_mend_run_understands) {
+TEST(MendPlan, advises_a_command_for_mend_run) {
   MendProcess plan(plan_of({"--state-per-rank", "2GiB"}));
   EXPECT_EQ(plan.wait(), 0) << plan.errors();
   EXPECT_THAT(plan.errors(), IsEmpty());

@@ -175,11 +175,12 @@ TEST_F(OtherRanks, have_arrays_after_as_many_deaths_as_the_redundancy_survives) 
     const char* redundancy;
     std::vector<int> dead;
   };
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks < 4) GTEST_SKIP() << "needs 4 ranks";
   for (const Case& c : {Case{"partner", {1}}, Case{"partner", {0}}, Case{"replicas:2", {1, 2}}, Case{"replicas:2", {0}},
                         Case{"xor:4", {2}}, Case{"rs:2+2", {0, 3}}}) {
     const auto redundancy = mend::Redundancy::parse(c.redundancy);
-    Epochs epochs({}, {});
-    if (epochs.size() < redundancy.least_ranks() || epochs.size() < 4) continue;
     SCOPED_TRACE(c.redundancy);
     Epochs grouped({}, redundancy);
     commit(grouped, 1);
