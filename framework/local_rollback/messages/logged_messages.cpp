@@ -49,6 +49,14 @@ void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::sp
   if (has_unused_bytes(type)) clear_unused(into, type);
 }
 
+/// Returns MPI's code if it does not take values of this type, as one that is not committed.
+int check_type(MPI_Datatype type, MPI_Comm comm) {
+  if (plain_size(type)) return MPI_SUCCESS;
+  int unused = 0;
+  int position = 0;
+  return quietly([&] { return PMPI_Pack(&unused, 0, type, &unused, 0, &position, comm); });  // packs nothing
+}
+
 /// A rank that rolls back may ask in vain for a message from any source this often, without sending anything.
 constexpr int most_vain_polls = 100'000;
 
@@ -119,12 +127,6 @@ int LoggedMessages::packed_size(int count, MPI_Datatype type, MPI_Comm comm, int
   if (count < 0) return MPI_ERR_COUNT;
   constexpr int most = std::numeric_limits<int>::max();
   if (!one) {
-    // Nothing is packed, but MPI looks at the type.
-    int unused = 0;
-    int position = 0;
-    if (const int code = quietly([&] { return PMPI_Pack(&unused, 0, type, &unused, 0, &position, comm); });
-        code != MPI_SUCCESS)
-      return code;
     MPI_Count each = 0;
     if (const int code = quietly([&] { return size_of_type(type, each); }); code != MPI_SUCCESS) return code;
     if (count > 0 && each > most / count) refuse_large_message();
@@ -151,6 +153,7 @@ int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const
   if (to < 0 || to >= virtual_comm.size) return MPI_ERR_RANK;
   if (tag < 0 || tag > highest_tag()) return MPI_ERR_TAG;
   const MPI_Comm comm = virtual_comm.comm(traffic);
+  if (const int code = check_type(type, comm); code != MPI_SUCCESS) return code;
   int size = 0;
   if (const int code = packed_size(count, type, comm, &size); code != MPI_SUCCESS) return code;
   if (data == nullptr && size > 0 && plain_size(type)) return MPI_ERR_BUFFER;
