@@ -47,8 +47,9 @@ void plain() {
 /// Calls `lambda`, unless this step of the region was restored. Protects the Views that it has captured by value, and
 /// commits afterwards if session.commit_due() returns true. Steps count from 0 and grow. Returns true if the lambda was
 /// called. Collective over the session's ranks, with the same label and step. Throws as restore() and commit() do, what
-/// the lambda throws, and UsageError for two Views of one label, for elements that are not plain values, for a region
-/// inside a region, and if another tool of Kokkos has taken mend's place.
+/// the lambda throws, and UsageError for two Views of one label, for elements that are not plain values, for Views in a
+/// memory space that mend does not know, for a region inside a region, and if another tool of Kokkos has taken mend's
+/// place.
 template <class Lambda>
 bool checkpoint(Session& session, std::string_view label, std::int64_t step, const Lambda& lambda) {
   return detail::run_region(session, label, step, lambda, [&] { return session.commit_due(); });

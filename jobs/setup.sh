@@ -20,7 +20,8 @@ usage() {
 Usage: jobs/setup.sh [--open-mpi DIR|VERSION|ARCHIVE|git[:BRANCH]] [--uncorrected] [--help]
 
 Makes this machine ready to build mend. Installs missing packages (Debian 12 and 13; as root or with sudo), and looks
-for an Open MPI of release 5.0 or later with fault tolerance: in MPI_HOME, CMAKE_PREFIX_PATH, on PATH, then in
+for an Open MPI of release 5.0 or later with fault tolerance: in MPI_HOME, the one of an earlier --open-mpi or
+--uncorrected, in CMAKE_PREFIX_PATH, on PATH, then in
 $openmpi_prefix
 where Open MPI $openmpi_version is built when there is none (about 8 minutes on 2 cores). MEND_PREFIX names another
 place than $mend_prefix.
@@ -33,16 +34,18 @@ place than $mend_prefix.
 jobs/corrections.sh --check PREFIX tries what an Open MPI lacks.
 
 Leaves build/environment.sh, which sets MPI_HOME and PATH:  source build/environment.sh
+It also keeps the choice of --open-mpi and --uncorrected for later runs; remove it to undo that.
 The log is build/setup.log. Nothing is written outside the build folder, the prefix and the system's packages.
 END
 }
 
 write_environment() {
-  local wanted
+  local text='# Made by jobs/setup.sh.'
+  if [[ -n $wanted$uncorrected || $(chosen_before) == "$mpi_home" ]]; then text+=$'\n'$choice_mark; fi
   # printf %q, so that any path can be sourced.
-  wanted=$(printf '# Made by jobs/setup.sh.\nexport MPI_HOME=%q\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$mpi_home/bin")
-  if [[ ! -f $build/environment.sh || $(<"$build/environment.sh") != "$wanted" ]]; then
-    printf '%s\n' "$wanted" >"$build/environment.sh.new"
+  text+=$(printf '\nexport MPI_HOME=%q\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$mpi_home/bin")
+  if [[ ! -f $build/environment.sh || $(<"$build/environment.sh") != "$text" ]]; then
+    printf '%s\n' "$text" >"$build/environment.sh.new"
     mv "$build/environment.sh.new" "$build/environment.sh"
   fi
 }

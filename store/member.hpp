@@ -299,8 +299,12 @@ class PartMember final : public Member {
   }
   void pack(std::span<std::byte> to) const override { member_.values->pack(to); }
   std::span<const std::byte> contiguous() const override { return member_.values->contiguous(); }
+  bool pack_pieces(const TakePiece& take) const override { return member_.values->pack_pieces(take); }
   void unpack(std::span<const std::byte> from) override { member_.values->unpack(from); }
   std::span<std::byte> place_for(ByteCount bytes) override { return member_.values->place_for(bytes); }
+  bool unpack_pieces(ByteCount bytes, const FillPiece& fill) override {
+    return member_.values->unpack_pieces(bytes, fill);
+  }
   const void* address() const override { return member_.values->address(); }
 
  private:

@@ -6,7 +6,8 @@
 //
 // Memory: with V versions, a rank with a snapshot of S bytes keeps V * S for itself, and for other ranks V times the
 // amount that its redundancy needs. For V commits after a recovery it also keeps blocks of the earlier placement. While
-// parities are made, it also needs slices of their input: 4 MiB, or a 32nd of the longest snapshot if that is more.
+// parities of K ranks are made, it also needs slices of their input: 4 MiB, or K * 512 KiB, or a 32nd of the longest
+// snapshot, whichever is most, but no more than twice the snapshots.
 
 #pragma once
 
@@ -46,7 +47,7 @@ struct StoreStatistics {
 
 /// The versions that restore(Version) accepts, newest first.
 struct KeptVersions {
-  std::vector<Version> in_memory;  ///< a commit that a failure has interrupted may have taken the memory of the oldest
+  std::vector<Version> in_memory;  ///< a commit that failed or was refused may have taken the memory of the oldest
   std::vector<Version> on_disk;    ///< with --mend-disk; includes those of earlier jobs
 };
 
@@ -109,10 +110,11 @@ class Store {
   virtual void unprotect(std::string_view name) = 0;
 
   /// Saves every protected member of every rank as a new version, and returns its number. When it returns, the version
-  /// survives on every rank the losses that its redundancy covers. If it throws, no rank has committed. Collective over
-  /// the session's ranks. Throws ProcessFailure; if a member cannot be packed, the error of the member on its rank and
-  /// EnvironmentError on all others; UsageError on all ranks if one of them has made a mistake, or if they disagree
-  /// about the extents of a shared array.
+  /// survives on every rank the losses that its redundancy covers. If it throws, no rank has committed, unless the
+  /// commit was asked for from outside (mend commit) and a process died while it was brought to disk: version() tells.
+  /// Collective over the session's ranks. Throws ProcessFailure; if a member cannot be packed, the error of the member
+  /// on its rank and EnvironmentError on all others; UsageError on all ranks if one of them has made a mistake, or if
+  /// they disagree about the extents of a shared array.
   virtual Version commit() = 0;
 
   /// Begins a commit. When it returns, the data may change again, but is not safe yet: the other ranks do not have

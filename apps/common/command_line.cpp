@@ -13,11 +13,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <string_view>
 #include <system_error>
 
 namespace apps {
 namespace {
+
+/// As many as one MPI_Reduce counts.
+constexpr std::int64_t most_values_of_plot = std::numeric_limits<int>::max();
 
 std::string check_steps(const std::string& text) {
   return text.starts_with('-') ? fmt::format("the number of steps cannot be negative, as {} is", text) : "";
@@ -78,11 +82,27 @@ std::string check_writable_file(const std::string& text) {
   return "";
 }
 
-void check_kills(const CommonOptions& options, std::vector<std::string> places) {
+void check_kills(const CommonOptions& options, std::vector<std::string> places, long last_step) {
   places.push_back("step");
   const bool more_may_come = options.mend.on_failure.spawn;
   for (const KillOrder& order : options.kills)
-    check_kill_order(order, places, options.steps, options.mend.spares, more_may_come);
+    check_kill_order(order, places, last_step, options.mend.spares, more_may_come);
+}
+
+void require_steps_left(int step, const CommonOptions& options) {
+  if (step > options.steps) {
+    throw mend::UsageError(
+        fmt::format("the restored version is of step {}, and --steps asks for {} only: ask for {} or more", step,
+                    options.steps, step));
+  }
+}
+
+void check_plot(const CommonOptions& options, std::int64_t values) {
+  if (!options.plot.empty() && values > most_values_of_plot) {
+    throw mend::UsageError(fmt::format(
+        "--plot: a slice of {} values is too large, {} are possible: leave out --plot, or take a smaller grid", values,
+        most_values_of_plot));
+  }
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {

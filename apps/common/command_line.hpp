@@ -5,6 +5,7 @@
 #include "apps/common/kill_switch.hpp"
 #include "framework/options.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -31,8 +32,14 @@ struct CommonOptions {
 void add_common_options(CLI::App& app, CommonOptions& options);
 
 /// For the application's own check: throws mend::UsageError for kill orders that can never be obeyed. `places`: the
-/// names of the application's own places, besides "step".
-void check_kills(const CommonOptions& options, std::vector<std::string> places);
+/// names of the application's own places, besides "step". `last_step`: the highest number that it gives to a step.
+void check_kills(const CommonOptions& options, std::vector<std::string> places, long last_step);
+
+/// Throws mend::UsageError if the data on disk is of a later step than the last that is wanted.
+void require_steps_left(int step, const CommonOptions& options);
+
+/// Throws mend::UsageError if a slice of `values` is to be drawn that is too large to be brought to rank 0.
+void check_plot(const CommonOptions& options, std::int64_t values);
 
 /// Returns why `text` cannot be written as a file, or an empty string. Checked at the start, not after hours of
 /// computing.

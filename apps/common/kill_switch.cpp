@@ -109,7 +109,7 @@ bool matches_point(std::string_view wanted, std::string_view point) {
   return point.starts_with(wanted) && (point.size() == wanted.size() || point[wanted.size()] == '.');
 }
 
-void check_kill_order(const KillOrder& order, std::span<const std::string> places, long steps, int spares,
+void check_kill_order(const KillOrder& order, std::span<const std::string> places, long last_step, int spares,
                       bool more_may_come) {
   const auto is_meant = [&](std::string_view place) { return matches_point(order.point, place); };
   if (std::none_of(places.begin(), places.end(), is_meant) && std::ranges::none_of(mend::fault_points, is_meant)) {
@@ -120,8 +120,9 @@ void check_kill_order(const KillOrder& order, std::span<const std::string> place
                     "commit.publish",
                     order.point, fmt::join(rooms, ", ")));
   }
-  if (order.step > steps) {
-    throw mend::UsageError(fmt::format("--kill: nobody dies in step {} when there are {} steps", order.step, steps));
+  if (order.step > last_step) {
+    throw mend::UsageError(
+        fmt::format("--kill: nobody dies in step {} when step {} is the last", order.step, last_step));
   }
   const int launched = launched_processes();
   if (launched == 0) return;

@@ -37,9 +37,9 @@ KillOrder parse_kill_order(std::string_view text);
 bool matches_point(std::string_view wanted, std::string_view point);
 
 /// Throws mend::UsageError, in one sentence, for an order that can never be obeyed: the place is neither one of mend's
-/// nor one of `places`, the step is after the last of `steps`, or the rank or process does not exist, as far as the
+/// nor one of `places`, the step is after `last_step`, or the rank or process does not exist, as far as the
 /// launch tells their number, unless `more_may_come`. `spares` of the launched processes have no rank.
-void check_kill_order(const KillOrder& order, std::span<const std::string> places, long steps, int spares,
+void check_kill_order(const KillOrder& order, std::span<const std::string> places, long last_step, int spares,
                       bool more_may_come = false);
 
 /// Returns the file that records the orders obeyed in a run with this result file: FILE.kills; empty without a result.

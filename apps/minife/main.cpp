@@ -78,6 +78,7 @@ void report(const mend::Session& session, const Options& options, const HeatSett
 }
 
 void simulate(mend::Session& session, const Options& options, KillSwitch& kills, Bench& bench) {
+  bench.meters = {};  // what was not committed is done again, and counts once
   kills.play(session);
   if (session.role() == mend::Role::initial) kills.step(0);
 
@@ -90,6 +91,7 @@ void simulate(mend::Session& session, const Options& options, KillSwitch& kills,
   store.protect("state", mend::replicated(heat.state));
   store.protect("meters", mend::replicated(bench.meters));  // restarted from disk, all continue with the first rank's
   store.restore();
+  require_steps_left(heat.state.step, options.common);
 
   {
     Progress progress("minife", session.rank(), options.common.steps);

@@ -86,7 +86,8 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
     if (ny->count() == 0) elements.y = elements.x;
     if (nz->count() == 0) elements.z = elements.x;
     check(options);
-    check_kills(options.common, {"assembly", "halo", "solve"});
+    check_kills(options.common, {"assembly", "halo", "solve"}, options.common.steps);
+    check_plot(options.common, std::int64_t{elements.x + 1} * (elements.y + 1));
   });
 }
 

@@ -84,6 +84,7 @@ int main(int argc, char** argv) {
     store.protect("temperature", heat.temperature_in_grid());
     store.protect("step", mend::replicated(step));
     store.restore();  // leaves both unchanged if there was no commit yet
+    apps::require_steps_left(step, options.common);
 
     apps::Progress progress("stencil", session.rank(), steps);
     while (step < steps) {

@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 namespace stencil {
@@ -25,13 +27,15 @@ constexpr const char* examples =
     "  mend run -n 4 --spares 2 -- stencil --order 8 --commit-every 10 --plot heat.png\n"
     "      the 25-point stencil, a commit every ten steps, a picture of the end\n";
 
-CLI::Validator at_least_one_cell() {
+constexpr int most_cells = 1'000'000;
+
+CLI::Validator number_of_cells() {
   return CLI::Validator(
       [](std::string& text) {
         int cells = 0;
-        return CLI::detail::lexical_cast(text, cells) && cells > 0
+        return CLI::detail::lexical_cast(text, cells) && cells > 0 && cells <= most_cells
                    ? std::string()
-                   : fmt::format("a number of cells above 0 is wanted, not {}", text);
+                   : fmt::format("from 1 to {} cells are wanted along an axis, not {}", most_cells, text);
       },
       "");
 }
@@ -48,7 +52,7 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
   const char* const axis_names[] = {"--nx", "--ny", "--nz"};
   for (std::size_t d = 0; d < axes; ++d) {
     app.add_option(axis_names[d], problem.cells[d], std::string("Cells along ") + axis_names[d][3])
-        ->check(at_least_one_cell())
+        ->check(number_of_cells())
         ->capture_default_str()
         ->type_name("N")
         ->group(group);
@@ -59,7 +63,7 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
            problem.cells = {cells, cells, cells};
          },
          "Cells along each axis")
-      ->check(at_least_one_cell())
+      ->check(number_of_cells())
       ->excludes("--nx", "--ny", "--nz")
       ->type_name("N")
       ->group(group);
@@ -75,7 +79,8 @@ std::optional<int> read_options(Options& options, int argc, char** argv) {
 
   return apps::parse_command_line(app, argc, argv, [&] {
     central_second_derivative(problem.order);
-    apps::check_kills(options.common, {"halo"});
+    apps::check_kills(options.common, {"halo"}, std::max(0, options.common.steps - 1));
+    apps::check_plot(options.common, std::int64_t{problem.cells[0]} * problem.cells[1]);
     if (!(problem.courant > 0 && problem.courant <= 1)) {
       throw mend::UsageError(fmt::format("--courant must be above 0 and at most 1, not {}", problem.courant));
     }

@@ -170,13 +170,14 @@ module mend
       integer(c_int), value :: color, key
       type(c_ptr), intent(out) :: made
     end function
-    ! Converts a communicator that these functions have made, for mpi and mpi_f08: an integer, in mpi_f08 comm%MPI_VAL.
+    ! Converts an MPI_Comm of C, as mend_comm_dup makes it, into an integer for mpi, and in mpi_f08 for comm%MPI_VAL.
     integer(c_int) function mend_comm_c2f(comm) bind(C, name="MPI_Comm_c2f")
       import :: c_int, c_ptr
       type(c_ptr), value :: comm
     end function
 
-    ! The other way round, for what a factory of mend_comm_derive has made.
+    ! Converts a communicator of mpi, or comm%MPI_VAL of mpi_f08, into an MPI_Comm of C, as a factory of
+    ! mend_comm_derive gives it.
     type(c_ptr) function mend_comm_f2c(comm) bind(C, name="MPI_Comm_f2c")
       import :: c_int, c_ptr
       integer(c_int), value :: comm
@@ -525,8 +526,8 @@ contains
 
   ! Protects this rank's part of an array that all ranks share (see mend.h). `data` are the elements of a box of
   ! `extents`, the first index fastest, after the first `offset` ones along each axis of an array of the extents
-  ! `whole`:
-  !     mend_protect_part(session, "u", c_loc(u), "float64", [n, n], [first - 1, 0], int(shape(u), c_size_t))
+  ! `whole`. With integer(c_size_t) :: n, first:
+  !     mend_protect_part(session, "u", c_loc(u), "float64", [n, n], [first - 1, 0_c_size_t], int(shape(u), c_size_t))
   integer(c_int) function mend_protect_part(session, name, data, element, whole, offset, extents, redundancy) &
     result(status)
     type(c_ptr), intent(in) :: session, data

@@ -17,14 +17,15 @@ module mend_f08
 
 contains
 
-  ! The session's communicator. Valid until the body returns or repairs. Local.
+  ! Returns the session's communicator for mpi_f08. Valid until the body returns or repairs. Local.
   type(MPI_Comm) function mend_comm_f08(session)
     type(c_ptr), intent(in) :: session
 
     mend_comm_f08%MPI_VAL = int(mend_comm_fortran(session))
   end function
 
-  ! A communicator that mend_comm_dup, mend_comm_split or mend_comm_cart has made. Local.
+  ! Returns for mpi_f08 a communicator that mend_comm_dup, mend_comm_split, mend_comm_cart or mend_comm_derive has made.
+  ! Local.
   type(MPI_Comm) function mend_comm_f08_of(made)
     type(c_ptr), intent(in) :: made
 

@@ -49,7 +49,8 @@ using Header = Kokkos::Impl::SharedAllocationHeader;
 /// An allocation that Views share.
 struct Shared {
   std::string label;
-  std::string element;  ///< the type of its elements, as the compiler spells it
+  std::uint64_t number = 0;  ///< of the allocation: the same on each run of the program, which addresses are not
+  std::string element;       ///< the type of its elements, as the compiler spells it
   bool is_number = false;
   Record* record = nullptr;
   /// Makes the store's member for the allocation.
@@ -235,6 +236,7 @@ bool look_at(void* at, Allocations::Entry& entry) {
   if (record == nullptr) return true;
   Shared shared;
   shared.label = entry.label;
+  shared.number = entry.number;
   shared.record = record;
   shared.member = [](Record* of) -> std::unique_ptr<Member> { return std::make_unique<AllocationMember<Space>>(of); };
   shared.bytes = [](Record* of) {
@@ -260,21 +262,28 @@ inline bool look_in_all_spaces(void* at, Allocations::Entry& entry) {
   return false;
 }
 
-/// Returns all allocations that Views share.
+/// Returns all allocations that Views share, in the order in which they were made. Throws UsageError if one is in a
+/// memory space that mend does not know, because it cannot tell who holds it. Kokkos's own allocations do not matter.
 inline std::vector<Shared> shared_allocations() {
   std::vector<Shared> all;
   for (auto& [at, entry] : Allocations::instance().all()) {
     if (!entry.is_known) {
-      look_in_all_spaces(at, entry);
+      if (!look_in_all_spaces(at, entry) && !entry.label.starts_with("Kokkos::")) {
+        throw UsageError("View '" + entry.label + "' is in the memory space " + entry.space +
+                         ", where regions do not find Views: protect data by store.protect, without regions");
+      }
       entry.is_known = true;
       Allocations::instance().remember(at, entry);
     }
     if (entry.shared) all.push_back(*entry.shared);
   }
+  std::ranges::sort(all, {}, &Shared::number);
   return all;
 }
 
-/// The allocations that an object holds, by their names in the store.
+/// The allocations that an object holds, by their names in the store. A name is the label of a View, or that of a View
+/// of Views with a number. What the object holds itself is named first, and in the order in which it was allocated: so
+/// the names are the same in all processes.
 class Held {
  public:
   template <class Object>
@@ -284,19 +293,49 @@ class Held {
           "a tool of Kokkos has taken the place where mend hears of Views: run without KOKKOS_TOOLS_LIBS, or protect "
           "each View by store.protect");
     }
-    Held held;
-    for (const Shared& shared : shared_allocations()) held.all_.emplace(shared.record, shared);
+    const std::vector<Shared> all = shared_allocations();
     std::map<Record*, int> before;
-    for (const auto& [record, shared] : held.all_) before[record] = record->use_count();
+    for (const Shared& shared : all) before[shared.record] = shared.record->use_count();
     const Object copy = object;
-    for (const auto& [record, shared] : held.all_) {
-      if (record->use_count() > before[record]) held.add(shared.label, shared);
+    std::vector<Shared> held;
+    for (const Shared& shared : all) {
+      if (shared.record->use_count() > before[shared.record]) held.push_back(shared);
     }
     static_cast<void>(copy);
-    return std::move(held.named_);
+    return std::move(Held(all, std::move(held)).named_);
   }
 
  private:
+  Held(const std::vector<Shared>& all, std::vector<Shared> held) {
+    for (const Shared& shared : all) all_.emplace(shared.record, shared);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (held[i].label == flags_of_dual_view) held[i].label = name_of_flags(held, i);
+    }
+    const auto of_views =
+        std::stable_partition(held.begin(), held.end(), [](const Shared& one) { return !is_of_views(one); });
+    for (auto one = held.begin(); one != of_views; ++one) add(one->label, *one);
+    for (auto one = of_views; one != held.end(); ++one) add(one->label, *one);
+  }
+
+  /// The label that Kokkos gives to the flags of each DualView, which say where its data is newer.
+  static constexpr std::string_view flags_of_dual_view = "DualView::modified_flags";
+
+  /// Names the flags of a DualView after its data, which is allocated next as a rule, or after what the object holds
+  /// before.
+  static std::string name_of_flags(const std::vector<Shared>& held, std::size_t flags) {
+    const auto is_data = [&](const Shared& one) {
+      return !std::string_view(one.label).starts_with(flags_of_dual_view);
+    };
+    const auto own = held.begin() + static_cast<std::ptrdiff_t>(flags);
+    auto data = std::find_if(own, held.end(), is_data);
+    std::string name(flags_of_dual_view);
+    if (data != held.end()) return name + " of " + data->label;
+    for (data = own; data != held.begin();) {
+      if (is_data(*--data)) return name + " of " + data->label;
+    }
+    return name;
+  }
+
   void add(const std::string& name, const Shared& shared) {
     if (!taken_.insert(shared.record).second) return;
     if (is_of_views(shared)) {

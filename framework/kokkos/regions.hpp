@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "framework/kokkos/allocations.hpp"
+#include "framework/rollback.hpp"
 #include "framework/session.hpp"
 #include "store/member.hpp"
 #include "store/store.hpp"
@@ -78,7 +79,13 @@ class Regions {
       throw UsageError("region '" + std::string(label) + "' is in region '" + running_ +
                        "', which would be done again as a whole: let one follow the other");
     }
-    if (session_.epoch() != epoch_) {  // after Session::repair
+    const bool is_alone = session_.rollback() == Rollback::local;  // a rank that stays keeps its data
+    if (is_alone && !seen_.empty() && !seen_.contains(label)) {
+      throw UsageError("region '" + std::string(label) +
+                       "' is a second one, and --mend-rollback local covers one: put "
+                       "both into one lambda, or use --mend-rollback all");
+    }
+    if (session_.epoch() != epoch_ && !is_alone) {  // after Session::repair
       epoch_ = session_.epoch();
       seen_.clear();
     }
@@ -90,7 +97,9 @@ class Regions {
     return true;
   }
 
-  void end(std::string_view label, std::int64_t step) {
+  /// After the lambda: protects what it holds now, because it may have assigned Views in a View of Views.
+  void end(std::string_view label, std::int64_t step, const std::map<std::string, Shared>& views) {
+    protect(label, views);
     progress_.steps.insert_or_assign(std::string(label), step);
     running_.clear();
   }
@@ -171,11 +180,11 @@ bool run_region(Session& session, std::string_view label, std::int64_t step, con
   if (!regions.begin(label, step, Held::by(lambda))) return false;
   try {
     lambda();
+    regions.end(label, step, Held::by(lambda));
   } catch (...) {
     regions.give_up();
     throw;
   }
-  regions.end(label, step);
   if (is_due()) session.store().commit();
   return true;
 }

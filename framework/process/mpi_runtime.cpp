@@ -23,9 +23,15 @@ namespace {
 constexpr const char* layer_variable = "OMPI_MCA_pml";
 constexpr const char* layer_for_failures = "ob1";
 
+/// Returns the list of components in `variable`; nothing if it is empty, which for the library means any component.
+const char* component_list(const char* variable) {
+  const char* const list = std::getenv(variable);
+  return list == nullptr || *list == '\0' ? nullptr : list;
+}
+
 /// Sets the list of components in `variable` to `own`; a list of the user takes precedence.
 void set_components(const char* variable, const char* own) {
-  const char* const users = std::getenv(variable);
+  const char* const users = component_list(variable);
   if (users != nullptr && launch::processes()) return;  // mend run has chosen it
   ::setenv(variable, users == nullptr ? own : launch::components(users, own).c_str(), 1);
 }
@@ -35,7 +41,7 @@ void set_components(const char* variable, const char* own) {
 void set_library_defaults() {
   ::setenv("OMPI_MCA_mpi_event_tick_rate", "100", 0);
   // On a machine with a fast network, the library may choose components by itself that do not survive failures.
-  ::setenv(layer_variable, layer_for_failures, 0);
+  if (component_list(layer_variable) == nullptr) ::setenv(layer_variable, layer_for_failures, 1);
   set_components("OMPI_MCA_btl", launch::transports_by_default);
   set_components("OMPI_MCA_coll", launch::collectives_by_default);
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);

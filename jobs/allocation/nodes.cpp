@@ -107,14 +107,25 @@ std::optional<std::vector<Node>> read_hostfile(const std::filesystem::path& file
   return parse_hostfile(std::string{std::istreambuf_iterator<char>(stream), {}});
 }
 
-/// Returns nothing if the file of the batch system names no node.
+/// Returns nothing if the file of the batch system names no node. It has a line for each slot.
 std::optional<Nodes> nodes_in_file(const char* source, const std::string& file) {
-  const auto list = read_hostfile(file);
+  auto list = read_hostfile(file);
   if (!list || list->empty()) return std::nullopt;
+  for (Node& node : *list) node.slots = std::max(node.slots, 1);
   return Nodes{.source = source,
                .file = file,
                .list = *list,
                .are_this_machine = list->size() == 1 && is_this_machine(list->front())};
+}
+
+/// Returns the number of slots in the words of a line of a host file, of which each equals sign is one.
+std::optional<int> slots_in(const std::vector<std::string>& words) {
+  std::optional<int> slots;
+  for (std::size_t i = 1; i + 2 < words.size(); ++i) {
+    const bool is_number = words[i] == "slots" || words[i] == "cpu" || words[i] == "count";
+    if (is_number && words[i + 1] == "=") slots = positive_number(words[i + 2]);
+  }
+  return slots;
 }
 
 }  // namespace
@@ -143,7 +154,9 @@ std::vector<Node> parse_hosts(std::string_view text) {
   for (const auto part : text | std::views::split(',')) {
     const std::string_view one(part.begin(), part.end());
     const auto colon = one.rfind(':');
-    const auto slots = colon == std::string_view::npos ? std::nullopt : positive_number(one.substr(colon + 1));
+    const std::string_view number = colon == std::string_view::npos ? "" : one.substr(colon + 1);
+    const bool is_all = number == "*" || number == "auto";
+    const auto slots = is_all ? std::optional(Node::all_cores) : positive_number(number);
     if (!one.empty()) add(nodes, slots ? one.substr(0, colon) : one, slots.value_or(1));
   }
   return nodes;
@@ -153,14 +166,18 @@ std::vector<Node> parse_hostfile(std::string_view text) {
   std::vector<Node> nodes;
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string name;
-    if (!(words >> name)) continue;
-    int slots = 1;
-    for (std::string word; words >> word;) {
-      if (word.starts_with("slots=")) slots = positive_number(word.substr(6)).value_or(1);
+    std::string spaced;
+    for (const char letter : line.substr(0, line.find('#')))
+      spaced += letter == '=' ? std::string(" = ") : std::string(1, letter);
+    const std::vector<std::string> words = words_of(spaced);
+    if (words.empty()) continue;
+    const auto slots = slots_in(words);
+    const auto known = std::ranges::find(nodes, words.front(), &Node::name);
+    if (known == nodes.end()) {
+      nodes.push_back({words.front(), slots.value_or(Node::all_cores)});
+    } else {
+      known->slots = std::max(known->slots, 1) + slots.value_or(1);  // without a number, each line is a slot
     }
-    add(nodes, name, slots);
   }
   return nodes;
 }
@@ -180,9 +197,16 @@ std::vector<int> parse_slurm_tasks(std::string_view text) {
   return tasks;
 }
 
+bool are_slots_known(const std::vector<Node>& nodes) {
+  return std::ranges::find(nodes, Node::all_cores, &Node::slots) == nodes.end();
+}
+
 std::string host_list(const std::vector<Node>& nodes) {
   std::string list;
-  for (const Node& node : nodes) list += fmt::format("{}{}:{}", list.empty() ? "" : ",", node.name, node.slots);
+  for (const Node& node : nodes) {
+    const std::string slots = node.slots == Node::all_cores ? "*" : std::to_string(node.slots);
+    list += fmt::format("{}{}:{}", list.empty() ? "" : ",", node.name, slots);
+  }
   return list;
 }
 
@@ -192,6 +216,13 @@ int slots_of_last(const std::vector<Node>& nodes, int count) {
 }
 
 std::vector<Node> with_spare_nodes(std::vector<Node> nodes, int ranks, int spare_nodes, const std::string& source) {
+  const auto unknown = std::ranges::find(nodes, Node::all_cores, &Node::slots);
+  if (unknown != nodes.end()) {
+    throw UsageError(
+        fmt::format("--spare-nodes needs the number of slots of each node, and {} has none for {}: name it, as in "
+                    "--host {}:4, or slots=4 in a host file",
+                    source, unknown->name, unknown->name));
+  }
   const auto all = static_cast<int>(nodes.size());
   const int for_ranks = spare_nodes < all ? slots_of_last(nodes, all) - slots_of_last(nodes, spare_nodes) : 0;
   if (for_ranks < ranks) {

@@ -13,6 +13,7 @@ struct Launch;
 
 /// A node, and the number of processes that it is meant for.
 struct Node {
+  static constexpr int all_cores = 0;  ///< as its slots: as many as it has cores; mend run does not know how many
   std::string name;
   int slots = 1;
   bool operator==(const Node&) const = default;
@@ -39,25 +40,28 @@ bool may_end_with_a_node(const Nodes& nodes);
 /// Returns true if `node` is the machine that this process runs on. Local.
 bool is_this_machine(const Node& node);
 
-/// Parses the argument of `mpirun --host`: "node1:4,node2". Pure.
+/// Parses the argument of `mpirun --host`: "node1:4,node2,node3:*". Pure.
 std::vector<Node> parse_hosts(std::string_view text);
 
 /// Parses a host file, which has one node per line: "node1 slots=4"; a node that is named several times has that many
-/// slots. PBS and LSF write such files. Pure.
+/// slots, and one that is named once and without a number all its cores, as for mpirun. Pure.
 std::vector<Node> parse_hostfile(std::string_view text);
 
 /// Returns the slots of Slurm's nodes in order: "3(x2),1" is 3, 3, 1. Empty for other words. Pure.
 std::vector<int> parse_slurm_tasks(std::string_view text);
 
+/// Returns false if a node has all its cores as slots. Pure.
+bool are_slots_known(const std::vector<Node>& nodes);
+
 /// Returns the list for `mpirun --host`. Pure.
 std::string host_list(const std::vector<Node>& nodes);
 
 /// Divides `nodes` between `ranks` ranks and their spares: the last `spare_nodes` nodes are for spares alone, and the
-/// slots that the ranks do not need are left out. Pure. Throws UsageError, with `source` in it, if the ranks do not fit
-/// on the others.
+/// slots that the ranks do not need are left out. Pure. Throws UsageError if the slots of a node are not known, or,
+/// with `source` in it, if the ranks do not fit on the others.
 std::vector<Node> with_spare_nodes(std::vector<Node> nodes, int ranks, int spare_nodes, const std::string& source);
 
-/// Returns the number of processes that fit on the last `count` nodes. Pure.
+/// Returns the number of processes that fit on the last `count` nodes, whose slots are known. Pure.
 int slots_of_last(const std::vector<Node>& nodes, int count);
 
 }  // namespace mend::jobs

@@ -1,9 +1,11 @@
 // mend doctor: checks whether this machine has what fault tolerance needs.
 
 #include "base/error.hpp"
+#include "framework/options.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/doctor/checks.hpp"
 #include "jobs/doctor/held_signals.hpp"
+#include "jobs/option_files.hpp"
 #include "jobs/run/find_mpirun.hpp"
 
 #include <fmt/format.h>
@@ -137,7 +139,11 @@ void add_doctor_command(CLI::App& mend, Action& chosen) {
       ->type_name("{" + names_of_checks(",") + "},...");
   doctor->add_flag("--reproduce", options.reproduce, "Try mend's corrections to Open MPI, instead of looking for them");
   doctor->add_flag("--json", arguments->json, "Print what was found as JSON");
-  doctor->callback([arguments, &chosen] { chosen = [arguments] { return examine_or_die(*arguments); }; });
+  doctor->callback([doctor, arguments, &chosen] {
+    refuse_wrong_variables(*doctor);  // before a file takes their place
+    take_options_of_programs(*doctor, {"heartbeat", "timeout"});
+    chosen = [arguments] { return examine_or_die(*arguments); };
+  });
 }
 
 }  // namespace mend::jobs

@@ -38,6 +38,8 @@ DescribedOption describe(const CLI::Option& option) {
                             .name = option.get_name(true),
                             .type = type,
                             .takes_value = option.get_items_expected_max() > 0,
+                            .is_required = option.get_required(),
+                            .takes_several = option.get_items_expected_max() > 1,
                             .values = words_in_braces(type),
                             .takes_list = has(type, ",..."),
                             .takes_interfaces = has(type, "INTERFACE"),

@@ -19,6 +19,8 @@ struct DescribedOption {
   std::string name;                ///< of a positional argument
   std::string type;                ///< of its value, as --help shows it
   bool takes_value = false;
+  bool is_required = false;
+  bool takes_several = false;       ///< values, one after the other
   std::vector<std::string> values;  ///< the words that it takes, as far as --help names them: those in {} of the type
   bool takes_list = false;          ///< a list of these words, separated by commas
   bool takes_interfaces = false;    ///< or names of network interfaces
@@ -26,8 +28,8 @@ struct DescribedOption {
   std::string initial;              ///< its default
   std::string variable;             ///< of the environment
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DescribedOption, flags, name, type, takes_value, values, takes_list,
-                                   takes_interfaces, text, initial, variable)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DescribedOption, flags, name, type, takes_value, is_required, takes_several, values,
+                                   takes_list, takes_interfaces, text, initial, variable)
 
 struct Description {
   std::string name;  ///< "run"

@@ -45,13 +45,19 @@ std::string roff_option(const DescribedOption& option) {
   return fmt::format(".TP\n{}\n{}\n", head, roff(text));
 }
 
+/// A positional argument in the synopsis, as the usage of --help has it: in brackets unless it is required.
+std::string roff_argument(const DescribedOption& argument) {
+  const std::string name = fmt::format("\\fI{}\\fR{}", roff(argument.name), argument.takes_several ? "..." : "");
+  return argument.is_required ? name : fmt::format("[{}]", name);
+}
+
 std::string roff_synopsis(const Description& command, const std::string& name) {
   std::string words = name;
   std::ranges::replace(words, '-', ' ');
   std::string synopsis = fmt::format(".SH SYNOPSIS\n\\fB{}\\fR [\\fIoptions\\fR]", roff(words));
   if (!command.commands.empty()) synopsis += " \\fIcommand\\fR";
   for (const DescribedOption& option : command.options)
-    if (option.flags.empty()) synopsis += fmt::format(" \\fI{}\\fR", roff(option.name));
+    if (option.flags.empty()) synopsis += " " + roff_argument(option);
   if (command.ends_with_program) synopsis += " \\-\\- \\fIprogram\\fR [\\fIarguments\\fR...]";
   return synopsis + "\n";
 }

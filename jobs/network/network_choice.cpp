@@ -10,6 +10,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <sstream>
 
 namespace mend::jobs {
 namespace {
@@ -51,7 +52,24 @@ bool names(const std::string& list, const std::string& component) {
   return !list.starts_with('^') && !chosen_of({component}, list).empty();
 }
 
-bool is_of_interfaces(std::string_view name) { return name == "btl_tcp_if_include" || name == "btl_tcp_if_exclude"; }
+constexpr std::string_view included = "btl_tcp_if_include";
+constexpr std::string_view excluded = "btl_tcp_if_exclude";
+
+bool is_of_interfaces(std::string_view name) { return name == included || name == excluded; }
+
+/// Returns the interfaces that MPI uses over TCP.
+std::string interfaces_of(const NetworkChoice& choice, const Settings& user) {
+  if (!choice.interfaces.empty()) return choice.interfaces;
+  if (const auto names = value_of(user, included); names && !names->empty()) return *names;
+  const auto others = value_of(user, excluded);
+  return others && !others->empty() ? fmt::format("all but {}", *others) : "all";
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const auto begin = text.find_first_not_of(blanks);
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
 
 /// Returns true if a list of memory domains of UCX has one for TCP.
 bool has_tcp(const std::string& domains) {
@@ -107,11 +125,40 @@ Settings settings_of_user(const NetworkChoice& choice, const std::map<std::strin
   for (const auto& [variable, value] : environment) {
     if (!variable.starts_with(of_environment)) continue;
     const std::string name = variable.substr(of_environment.size());
+    if (value.empty() && std::ranges::find(frameworks_for_messages, name) != frameworks_for_messages.end()) continue;
     const bool is_overridden = (name == "btl" && choice.transport != Transport::automatic) ||
                                (is_of_interfaces(name) && !choice.interfaces.empty());
     if (!is_overridden && !value_of(settings, name)) settings.emplace_back(name, value);
   }
   return settings;
+}
+
+NetworkChoice unless_set_by(const Settings& user, NetworkChoice choice) {
+  const auto is_set = [&](std::string_view name) { return !value_of(user, name).value_or("").empty(); };
+  if (is_set("btl")) choice.transport = Transport::automatic;
+  if (is_set(included) || is_set(excluded)) choice.interfaces.clear();
+  return choice;
+}
+
+Settings settings_in_file(std::string_view text) {
+  Settings settings;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    const std::string_view words = trimmed(line);
+    const auto equals = words.find('=');
+    if (words.starts_with('#') || equals == std::string_view::npos) continue;
+    settings.emplace_back(trimmed(words.substr(0, equals)), trimmed(words.substr(equals + 1)));
+  }
+  return settings;
+}
+
+Settings with_files(Settings user, const Settings& in_files, const NetworkChoice& choice) {
+  const Settings ours = settings_for(choice, user);
+  for (const auto& [name, value] : in_files) {
+    const bool counts = name.starts_with("btl_") && !value_of(ours, name) && !value_of(user, name);
+    if (counts) user.emplace_back(name, *value_of(in_files, name));
+  }
+  return user;
 }
 
 Settings settings_for(const NetworkChoice& choice, const Settings& user) {
@@ -208,7 +255,7 @@ std::string describe(const NetworkChoice& choice, const Settings& user) {
   all.insert(all.end(), user.begin(), user.end());
   const auto value = [&](std::string_view name) { return value_of(all, name).value_or(""); };
   return fmt::format("MPI: {} over {}, collective calls {}; interfaces: {}", value("pml"), value("btl"), value("coll"),
-                     choice.interfaces.empty() ? "all" : choice.interfaces);
+                     interfaces_of(choice, user));
 }
 
 }  // namespace mend::jobs

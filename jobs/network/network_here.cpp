@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <system_error>
+#include <utility>
 
 namespace mend::jobs {
 
@@ -26,6 +29,34 @@ std::vector<std::string> infiniband_devices() {
   }
   std::ranges::sort(names);
   return names;
+}
+
+Settings settings_in_files_of(const std::filesystem::path& prefix) {
+  const bool is_of_debian = prefix == "/usr";
+  std::vector<std::filesystem::path> files{(is_of_debian ? "/etc/openmpi" : prefix / "etc") /
+                                           "openmpi-mca-params.conf"};
+  if (const char* const home = std::getenv("HOME"); home != nullptr)
+    files.push_back(std::filesystem::path(home) / ".openmpi/mca-params.conf");
+  Settings settings;
+  for (const auto& file : files) {
+    std::ifstream stream(file);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    std::ranges::move(settings_in_file(text), std::back_inserter(settings));
+  }
+  return settings;
+}
+
+std::vector<std::string> variables_for_daemons() {
+  std::vector<std::string> variables;
+  for (const char* project : {"PRTE_MCA", "OMPI_MCA"}) {
+    for (const char* name : {"prte_if", "oob_tcp_if", "oob_tcp"}) {
+      for (const char* kind : {"include", "exclude"}) {
+        std::string variable = fmt::format("{}_{}_{}", project, name, kind);
+        if (std::getenv(variable.c_str()) != nullptr) variables.push_back(std::move(variable));
+      }
+    }
+  }
+  return variables;
 }
 
 bool has_component(const std::filesystem::path& mpirun, const std::string& component) {

@@ -17,7 +17,7 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
       {"OMPI_MCA_mpi_ft_enable", "1"},
   };
   if (launch.spare_nodes > 0) environment.emplace("MEND_SPARE_NODES", std::to_string(launch.spare_nodes));
-  if (!launch.network.interfaces.empty()) environment.emplace("MEND_NETWORK", launch.network.interfaces);
+  if (!launch.network.for_mend.empty()) environment.emplace("MEND_NETWORK", launch.network.for_mend);
   if (!launch.result.empty()) environment.emplace("MEND_RESULT", std::filesystem::absolute(launch.result).string());
   if (launch.checks_determinism) {
     environment.emplace("MEND_CHECK_DETERMINISM", "1");

@@ -21,7 +21,7 @@ struct Launch {
   std::filesystem::path hostfile{};                ///< in the form of mpirun --hostfile; empty: none
   std::string agent{};                             ///< command that starts a daemon on a node; empty: mpirun's own way
   bool elsewhere = false;                          ///< some processes run, or may run, on other machines than this one
-  bool is_here_too = true;                         ///< some processes run on this machine
+  bool is_here_too = true;                         ///< some processes are known to run on this machine
   NetworkChoice network{};                         ///< what carries messages, and over which interfaces
   std::filesystem::path result{};                  ///< where the job writes its result file; empty: nowhere
   bool checks_determinism = false;                 ///< ranks end on purpose (--mend-check-determinism)

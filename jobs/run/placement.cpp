@@ -25,11 +25,12 @@ int possible_spare_nodes(const std::vector<Node>& nodes, int ranks, int wanted) 
   return spare;
 }
 
-/// Returns true if some of the processes run on this machine: mpirun fills the nodes in their order.
+/// Returns true if some of the processes certainly run on this machine: mpirun fills the nodes in their order.
 bool come_here(const std::vector<Node>& nodes, int processes) {
   for (const Node& node : nodes) {
     if (processes <= 0) return false;
     if (is_this_machine(node)) return true;
+    if (node.slots == Node::all_cores) return false;
     processes -= node.slots;
   }
   return false;
@@ -101,7 +102,7 @@ bool leave_out(const std::vector<std::string>& lost, Launch& launch, Nodes& node
   std::vector<Node> left = nodes.list;
   std::erase_if(left, [&](const Node& node) { return std::ranges::find(lost, node.name) != lost.end(); });
   if (left.empty()) return false;
-  const bool had_slots = slots_of(nodes.list) >= launch.processes();
+  const bool had_slots = are_slots_known(nodes.list) && slots_of(nodes.list) >= launch.processes();
   nodes.list = std::move(left);
   launch.hosts = host_list(nodes.list);
   launch.hostfile.clear();

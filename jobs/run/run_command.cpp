@@ -60,9 +60,11 @@ struct RunArguments {
   int start_tries = 3;
   int end_limit_seconds = 8;
   int relaunches = 0;
-  std::string time_limit;   // as typed by the user; empty: that of the allocation
-  std::string time_margin;  // the same; empty: the default
-  std::string network;      // as typed by the user
+  std::string time_limit;            // as typed by the user; empty: that of the allocation
+  std::string time_margin;           // the same; empty: the default
+  std::string network;               // as typed by the user
+  bool network_is_of_file = false;   // settings of the user override it
+  bool program_has_network = false;  // the user has set the network of mend's own connections, which overrides a file
   bool dry_run = false;
   bool verbose = false;
 };
@@ -302,7 +304,9 @@ std::string answer_to(const std::string& question, const JobFacts& facts, const 
 
 /// Returns true if the options of the job make SIGTERM a request to leave, as far as they are known here.
 bool expects_sigterm(const Launch& launch) {
-  if (!launch.on_term.empty()) return launch.on_term == "checkpoint";
+  const char* const variable = std::getenv("MEND_ON_TERM");
+  const std::string on_term = launch.on_term.empty() && variable != nullptr ? variable : launch.on_term;
+  if (!on_term.empty()) return on_term == "checkpoint";
   return std::getenv("MEND_DISK") != nullptr ||
          std::ranges::any_of(launch.program, [](const std::string& word) { return word.starts_with("--mend-disk"); });
 }
@@ -437,22 +441,64 @@ bool has_open_quote(std::string_view text) {
   return open != 0;
 }
 
-/// Prepares the environment of this process, which mpirun inherits. The user's lists of components that are left out
-/// leave out mend's, too; interfaces that --network names override others; an outer job does not count.
-void prepare_environment(const NetworkChoice& network) {
-  have_home();
+/// If this process belongs to a job, removes what that job has set for its processes: it is not the user's choice for
+/// this one.
+void forget_outer_job() {
   for (const char* of_outer_job : {launch::process_variable, launch::job_variable, launch::host_address_variable,
                                    launch::parent_death_variable, launch::restart_variable, launch::number_variable})
     ::unsetenv(of_outer_job);
+  if (!launch::processes()) return;
+  if (std::getenv("MEND_CHECK_DETERMINISM") != nullptr) ::unsetenv("MEND_ROLLBACK");  // was set with it
+  for (const char* of_mend_run : {launch::processes_variable, "MEND_SPARES", "MEND_SPARE_NODES", "MEND_RESULT",
+                                  "MEND_NETWORK", "MEND_ON_TERM", "MEND_CHECK_DETERMINISM"})
+    ::unsetenv(of_mend_run);
+}
+
+/// Gives --spares the value of its variable, unless a flag says how many spares there are.
+void take_spares_from_variable(CLI::App& command) {
+  CLI::Option* const spares = command.get_option("--spares");
+  const char* const value = std::getenv("MEND_SPARES");
+  if (value == nullptr || *value == '\0' || !spares->empty() || command.count("--spare-nodes") > 0) return;
+  spares->add_result(value);
+  spares->run_callback();
+}
+
+/// Prepares the environment of this process, which mpirun inherits. The user's lists of components that are left out
+/// leave out mend's, too; an empty list is none; interfaces that --network names override others.
+void prepare_environment(const NetworkChoice& network) {
+  have_home();
+  for (const std::string_view framework : frameworks_for_messages) {
+    const std::string variable = fmt::format("OMPI_MCA_{}", framework);
+    if (const char* const users = std::getenv(variable.c_str()); users != nullptr && *users == '\0')
+      ::unsetenv(variable.c_str());
+  }
   const auto complete = [](const char* variable, const char* own) {
     if (const char* users = std::getenv(variable); users != nullptr)
       ::setenv(variable, launch::components(users, own).c_str(), 1);
   };
   complete("OMPI_MCA_btl", launch::transports_by_default);
   complete("OMPI_MCA_coll", launch::collectives_by_default);
+  if (!network.for_daemons.empty()) {
+    for (const std::string& variable : variables_for_daemons()) ::unsetenv(variable.c_str());
+  }
   if (network.interfaces.empty()) return;
   ::unsetenv("OMPI_MCA_btl_tcp_if_include");
   ::unsetenv("OMPI_MCA_btl_tcp_if_exclude");
+}
+
+/// Returns the network of `arguments`, after the nodes and the options for mpirun.
+NetworkChoice network_of(const RunArguments& arguments) {
+  const Launch& launch = arguments.launch;
+  NetworkChoice network = read_network(arguments.network);
+  if (arguments.network_is_of_file)
+    network = unless_set_by(settings_of_user({}, inherited_environment(), launch.mpirun_options), network);
+  if (network.interfaces.empty()) return network;
+  auto [for_mpi, for_daemons] = transport::leading_to_others(network.interfaces);
+  network.for_mpi = all_here(launch) ? network.interfaces : std::move(for_mpi);
+  const bool daemons_have_others = arguments.network_is_of_file && !variables_for_daemons().empty();
+  if (!daemons_have_others) network.for_daemons = std::move(for_daemons);
+  if (!arguments.program_has_network) network.for_mend = network.interfaces;
+  return network;
 }
 
 int run(RunArguments& arguments) {
@@ -466,19 +512,15 @@ int run(RunArguments& arguments) {
   launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
   if (has_open_quote(arguments.mpirun_options))
     throw UsageError(fmt::format("--mpi \"{}\": a quote is not closed", arguments.mpirun_options));
-  launch.network = read_network(arguments.network);
-  if (!launch.network.interfaces.empty()) {
-    auto [for_mpi, for_daemons] = transport::leading_to_others(launch.network.interfaces);
-    launch.network.for_mpi = std::move(for_mpi);
-    launch.network.for_daemons = std::move(for_daemons);
-  }
+  launch.network = network_of(arguments);
   check(launch);
   prepare_environment(launch.network);
   launch.inherited = inherited_environment();
   const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
-  Objections objections = objections_to(launch.network, user);
   const auto mpirun = find_mpirun();
   const auto prefix = mpirun.parent_path().parent_path();
+  const Settings in_force = with_files(user, settings_in_files_of(prefix), launch.network);
+  Objections objections = objections_to(launch.network, in_force);
   const bool is_refused = !objections.refusal.empty() &&
                           (objections.unless_corrected.empty() || !has_correction(prefix, objections.unless_corrected));
   if (is_refused) throw UsageError(objections.refusal);
@@ -488,7 +530,7 @@ int run(RunArguments& arguments) {
     if (!slow.empty() && has_component(mpirun, "uct")) objections.warnings.push_back(slow);
     for (const std::string& warning : objections.warnings) fmt::print(stderr, "mend: {}\n", warning);
   }
-  if (arguments.verbose) fmt::print(stderr, "mend: {}\n", describe(launch.network, user));
+  if (arguments.verbose) fmt::print(stderr, "mend: {}\n", describe(launch.network, in_force));
   if (arguments.dry_run) {
     const StatusFile status;
     const auto environment = environment_of(launch, status);
@@ -579,8 +621,8 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
   auto* const spares = run_command
                            ->add_option("-s,--spares", arguments->spares,
                                         "Processes that wait, at no cost, to replace dead ones: a number, or a share "
-                                        "of the ranks such as 10%. They are spread over the nodes")
-                           ->envname("MEND_SPARES")
+                                        "of the ranks such as 10%. They are spread over the nodes (environment: "
+                                        "MEND_SPARES)")
                            ->type_name("N|P%")
                            ->capture_default_str();
   run_command
@@ -657,7 +699,12 @@ void add_run_command(CLI::App& mend, const std::vector<std::string>& after_dashe
     // Dashes after the program's name belong to the program.
     if (!program.empty() && !after_dashes.empty()) program.push_back("--");
     program.insert(program.end(), after_dashes.begin(), after_dashes.end());
+    forget_outer_job();
+    take_spares_from_variable(*run_command);
+    const bool names_network = run_command->count("--network") > 0;
     take_options_from_files(*run_command, program);
+    arguments->network_is_of_file = !names_network && run_command->count("--network") > 0;
+    arguments->program_has_network = arguments->network_is_of_file && is_set_for_program("network", program);
     const bool has_result = run_command->count("--result") > 0;
     if (has_result && arguments->launch.result.empty()) throw UsageError("--result has no name: name a file");
     for (const char* option : {"--network", "--time-limit", "--time-margin"}) {

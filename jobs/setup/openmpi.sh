@@ -50,15 +50,17 @@ plan_openmpi() {
   fi
   # mend has no use for the library of MPI's standard ABI, which 6.0 has.
   [[ $openmpi_version == "$tested_version" ]] || configure_options+=(--disable-standard-abi)
-  # Named after mend's corrections and the configuration: if they differ, it is another Open MPI.
+  # Named after mend's corrections, the configuration and an archive's content: if they differ, it is another Open MPI.
+  local origin=("${configure_options[@]}")
+  if [[ -n $openmpi_archive ]]; then origin+=("$(sha256sum <"$openmpi_archive")"); fi
   local patches=("$openmpi_patches"/*.patch)
   [[ $openmpi_version == "$tested_version" ]] || patches+=("$openmpi_patches"/later/*.patch)
   openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-$(
-    { cat "${patches[@]}"; printf '%s\n' "${configure_options[@]}"; } | sha256sum | head -c 8
+    { cat "${patches[@]}"; printf '%s\n' "${origin[@]}"; } | sha256sum | head -c 8
   )
   if [[ -n $uncorrected ]]; then
     openmpi_prefix=$mend_prefix/openmpi-$openmpi_version-stock-$(
-      printf '%s\n' "${configure_options[@]}" | sha256sum | head -c 8
+      printf '%s\n' "${origin[@]}" | sha256sum | head -c 8
     )
   fi
 }
@@ -141,9 +143,19 @@ suitable() {
   }
 }
 
+# This line in build/environment.sh marks an Open MPI of the user's choice, which a set-up without options keeps.
+choice_mark="# Chosen by --open-mpi or --uncorrected."
+
+# Prints the Open MPI of an earlier choice; nothing if there was none.
+chosen_before() {
+  if grep -qxF "$choice_mark" "$build/environment.sh" 2>/dev/null; then
+    (source "$build/environment.sh" && printf '%s' "$MPI_HOME")
+  fi
+}
+
 # Sets $mpi_home to a suitable Open MPI; one that the user names comes first.
 find_openmpi() {
-  local unsuitable candidates=() candidate on_path
+  local unsuitable candidates=() candidate on_path chosen
   if [[ -n $installed ]]; then mpi_home=$installed; return; fi
   if [[ -n $wanted$uncorrected ]]; then
     suitable "$openmpi_prefix" || return
@@ -153,6 +165,15 @@ find_openmpi() {
   if [[ -n ${MPI_HOME-} ]]; then
     if suitable "$MPI_HOME"; then mpi_home=$(cd "$MPI_HOME" && pwd); return; fi
     say "MPI_HOME is $MPI_HOME, which $unsuitable; looking further"
+  fi
+  chosen=$(chosen_before)
+  if [[ -n $chosen ]]; then
+    if suitable "$chosen"; then
+      mpi_home=$chosen
+      say "the Open MPI is that of an earlier --open-mpi or --uncorrected; removing build/environment.sh undoes that"
+      return
+    fi
+    say "an earlier --open-mpi or --uncorrected chose $chosen, which $unsuitable; looking further"
   fi
   IFS=: read -r -a candidates <<<"${CMAKE_PREFIX_PATH-}"
   on_path=$(command -v ompi_info || true)

@@ -46,7 +46,8 @@ mkdir "$source"
 # What belongs to the checkout, as it is in the work tree.
 git -C "$checkout" ls-files -z | tar --create --directory "$checkout" --null --files-from - | tar --extract --directory "$source"
 cp -r "$here/debian" "$source/debian"
-sed -i "s|@MAINTAINER@|$who|" "$source/debian/control"
+control=$(<"$here/debian/control")
+printf '%s\n' "${control/@MAINTAINER@/"$who"}" >"$source/debian/control"
 cat >"$source/debian/changelog" <<END
 mend ($version) unstable; urgency=medium
 

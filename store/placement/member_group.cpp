@@ -73,6 +73,7 @@ auto with_memory(Work work) {
 
 void MemberGroup::forget(std::string_view name) {
   if (const auto at = members_.find(name); at != members_.end()) members_.erase(at);
+  finder_.forget(name);
 }
 
 void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
@@ -400,13 +401,18 @@ bool MemberGroup::forget_if(Version version, FindDamage damage_of) {
 bool MemberGroup::unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem) {
   if (!brings_own(plan)) return true;
   const auto came = find(Block::snapshot_of(self_), *plan.version);
-  return is_sound_as_it_came(try_unpack(came, self_, *plan.version, problem), *plan.version);
+  return is_sound_as_it_came(try_unpack(came, self_, *plan.version, problem), self_, *plan.version);
 }
 
-bool MemberGroup::is_sound_what_came(const RestorePlan& plan) {
-  if (!brings_own(plan)) return true;
-  const auto came = find(Block::snapshot_of(self_), *plan.version);
-  return is_sound_as_it_came(mend::find_damage(came, self_, *plan.version), *plan.version);
+bool MemberGroup::are_sound_what_came(const RestorePlan& plan) {
+  bool are_sound = true;
+  for (const Combination& step : plan.bring) {
+    if (step.to != self_ || !step.target.is_snapshot()) continue;
+    const Rank owner = step.target.owners.front();
+    const auto damage = mend::find_damage(find(step.target, *plan.version), owner, *plan.version);
+    are_sound = is_sound_as_it_came(damage, owner, *plan.version) && are_sound;
+  }
+  return are_sound;
 }
 
 bool MemberGroup::brings_own(const RestorePlan& plan) const {
@@ -415,9 +421,9 @@ bool MemberGroup::brings_own(const RestorePlan& plan) const {
   });
 }
 
-bool MemberGroup::is_sound_as_it_came(const std::optional<std::string>& damage, Version version) const {
+bool MemberGroup::is_sound_as_it_came(const std::optional<std::string>& damage, Rank owner, Version version) {
   if (damage)
-    log::warn(fmt::format("the snapshot of rank {} at version {} came back damaged: {}", self_.value, version.value,
+    log::warn(fmt::format("the snapshot of rank {} at version {} came back damaged: {}", owner.value, version.value,
                           *damage));
   return !damage;
 }
@@ -461,7 +467,7 @@ void MemberGroup::unpack_snapshot_of(Rank from, Version version, int tag, std::e
   }
 }
 
-std::set<std::string, std::less<>> MemberGroup::redistribute_to_members(const GatheringPlan& plan) {
+std::optional<std::set<std::string, std::less<>>> MemberGroup::redistribute_to_members(const GatheringPlan& plan) {
   return with_memory([&] {
     return redistribute(
         comm_, plan.holders, [&](Rank owner) { return find(Block::snapshot_of(owner), *plan.restore.version); },

@@ -118,8 +118,8 @@ class MemberGroup {
   /// Fills the members if this rank's snapshot has arrived from other ranks. Returns false if the snapshot is damaged.
   /// Its sources were not damaged, so the version cannot be used. Local.
   bool unpack_what_came(const RestorePlan& plan, std::exception_ptr& problem);
-  /// Returns false if this rank's snapshot has arrived from other ranks and is damaged. Local.
-  bool is_sound_what_came(const RestorePlan& plan);
+  /// Returns false if a snapshot that has arrived from other ranks is damaged. Local.
+  bool are_sound_what_came(const RestorePlan& plan);
   /// Discards all blocks of the version, because it cannot be used. Local, on all ranks.
   void forget_blocks(Version version);
   /// Local.
@@ -141,8 +141,8 @@ class MemberGroup {
   void unpack_snapshot_of(Rank from, Version version, int tag, std::exception_ptr& problem);
 
   /// Fills members that are parts of arrays from the snapshots of another number of ranks. Returns the names of all
-  /// arrays in these snapshots. Collective.
-  std::set<std::string, std::less<>> redistribute_to_members(const GatheringPlan& plan);
+  /// arrays in these snapshots; nothing if data for this rank came damaged. Collective.
+  std::optional<std::set<std::string, std::less<>>> redistribute_to_members(const GatheringPlan& plan);
 
   /// Returns the names of the members in this rank's snapshot; none if it has none of that version. Local.
   std::set<std::string, std::less<>> names_at(Version version);
@@ -182,7 +182,7 @@ class MemberGroup {
   bool forget_if(Version version, FindDamage damage_of);
   std::set<Block> blocks_given_by(const RestorePlan& plan) const;
   bool brings_own(const RestorePlan& plan) const;
-  bool is_sound_as_it_came(const std::optional<std::string>& damage, Version version) const;
+  static bool is_sound_as_it_came(const std::optional<std::string>& damage, Rank owner, Version version);
   std::optional<std::string> try_unpack(std::span<const std::byte> snapshot, Rank owner, Version version,
                                         std::exception_ptr& problem);
 

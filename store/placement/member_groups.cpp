@@ -43,7 +43,9 @@ MemberGroup& MemberGroups::add(Redundancy redundancy) {
 
 void MemberGroups::protect(std::string_view name, std::shared_ptr<Member> member, Redundancy redundancy) {
   MemberGroup& its_group = add(redundancy);
-  forget(name);
+  for (auto& [other, group] : groups_) {
+    if (&group != &its_group) group.forget(name);  // in its own group it may stay watched
+  }
   its_group.protect(name, std::move(member));
 }
 

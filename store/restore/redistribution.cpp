@@ -3,6 +3,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "store/restore/array_index.hpp"
+#include "store/snapshot/hash.hpp"
 #include "transport/collectives.hpp"
 #include "transport/requests.hpp"
 
@@ -78,25 +79,27 @@ class Redistribution {
     MPI_Comm_rank(comm_, &self_.value);
   }
 
-  /// Frees the outgoing messages at the end.
-  void exchange() {
+  /// Frees the outgoing messages at the end. Each message ends with its hash. Returns false if one came damaged.
+  [[nodiscard]] bool exchange() {
     constexpr int tag = 2;
     std::map<Rank, ByteCount> sizes;
     std::map<Rank, Bytes> outgoing;
     for (const Transfer& transfer : transfers_) {
       if (transfer.from == self_ && transfer.to != self_) sizes[transfer.to] += bytes_of(transfer);
     }
-    for (const auto& [to, size] : sizes) outgoing[to].reserve(size);
+    for (const auto& [to, size] : sizes) outgoing[to].reserve(size + sizeof(std::uint64_t));
     sizes.clear();
     for (const Transfer& transfer : transfers_) {
       if (transfer.from == self_ && transfer.to != self_) append(transfer, outgoing[transfer.to]);
       if (transfer.to == self_ && transfer.from != self_) sizes[transfer.from] += bytes_of(transfer);
     }
-    for (const auto& [from, size] : sizes) incoming_[from].resize(size);
+    for (auto& [to, message] : outgoing) append_hash(message);
+    for (const auto& [from, size] : sizes) incoming_[from].resize(size + sizeof(std::uint64_t));
     Requests requests(comm_);
     for (auto& [from, message] : incoming_) requests.receive(message, from.value, tag);
     for (const auto& [to, message] : outgoing) requests.send(message, to.value, tag);
     requests.wait_all();
+    return std::ranges::all_of(incoming_, [](const auto& one) { return ends_with_hash(one.second); });
   }
 
   /// Fills one member after the other, so that at most one member is in memory twice.
@@ -125,6 +128,17 @@ class Redistribution {
   }
 
  private:
+  static void append_hash(Bytes& message) {
+    const std::uint64_t hash = hash_of(message);
+    const auto bytes = std::as_bytes(std::span(&hash, 1));
+    message.insert(message.end(), bytes.begin(), bytes.end());
+  }
+  static bool ends_with_hash(std::span<const std::byte> message) {
+    const std::span<const std::byte> boxes = message.first(message.size() - sizeof(std::uint64_t));
+    const std::uint64_t hash = hash_of(boxes);
+    return std::memcmp(message.data() + boxes.size(), &hash, sizeof hash) == 0;
+  }
+
   const ArrayPart& part_of(const Transfer& transfer) const {
     return stored_[static_cast<std::size_t>(transfer.owner.value)].at(transfer.name);
   }
@@ -182,8 +196,8 @@ std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, cons
   return transfers;
 }
 
-std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Holders& holders, const FindSnapshot& find,
-                                                const Members& members) {
+std::optional<std::set<std::string, std::less<>>> redistribute(MPI_Comm comm, const Holders& holders,
+                                                               const FindSnapshot& find, const Members& members) {
   int self = 0;
   MPI_Comm_rank(comm, &self);
   const Rank me{self};
@@ -206,7 +220,7 @@ std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Holders& ho
   for (const std::string& text : gather_texts(comm, to_text(parts_of(members)))) wanted.push_back(parse_parts(text));
 
   Redistribution work(comm, find, stored, plan_redistribution(stored, holders, wanted));
-  work.exchange();
+  if (!work.exchange()) return std::nullopt;
   work.fill(members, wanted[static_cast<std::size_t>(self)]);
   std::set<std::string, std::less<>> names;
   for (const Parts& parts : stored) {

@@ -46,10 +46,10 @@ std::vector<Transfer> plan_redistribution(const std::vector<Parts>& stored, cons
 /// Returns the snapshot of `owner`, which this process keeps.
 using FindSnapshot = std::function<std::span<const std::byte>(Rank owner)>;
 
-/// Fills the members that are parts of arrays from the owners' snapshots. Returns the names of all committed arrays.
-/// Collective over `comm`. Throws ProcessFailure, EnvironmentError, and, on all ranks alike, the errors of
-/// plan_redistribution.
-std::set<std::string, std::less<>> redistribute(MPI_Comm comm, const Holders& holders, const FindSnapshot& find,
-                                                const Members& members);
+/// Fills the members that are parts of arrays from the owners' snapshots. Returns the names of all committed arrays;
+/// nothing, and fills no member, if data for this rank came damaged. Collective over `comm`. Throws ProcessFailure,
+/// EnvironmentError, and, on all ranks alike, the errors of plan_redistribution.
+std::optional<std::set<std::string, std::less<>>> redistribute(MPI_Comm comm, const Holders& holders,
+                                                               const FindSnapshot& find, const Members& members);
 
 }  // namespace mend

@@ -81,8 +81,12 @@ class SizesKept {
 Restorer::Restored Restorer::restore(std::optional<Version> wanted) {
   if (are_of_others()) {
     const SizesOfThen of_then(groups_);
-    const JointPlan plan = plan_undamaged(wanted);
-    return plan.version ? restore_of_other_ranks(plan) : restore_from_disk(wanted, plan);
+    for (;;) {
+      const JointPlan plan = plan_undamaged(wanted);
+      if (!plan.version) return restore_from_disk(wanted, plan);
+      if (!bring_back(plan)) continue;
+      if (auto restored = restore_of_other_ranks(plan)) return *std::move(restored);
+    }
   }
   for (;;) {
     const JointPlan plan = make_plan(wanted);
@@ -114,7 +118,7 @@ bool Restorer::bring_undamaged(const JointPlan& plan, Fills what, std::exception
   });
   groups_.for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
     group.finish_bringing(version);
-    const bool sound = fills ? group.unpack_what_came(of.restore, problem) : group.is_sound_what_came(of.restore);
+    const bool sound = fills ? group.unpack_what_came(of.restore, problem) : group.are_sound_what_came(of.restore);
     if (!sound) damage |= of_a_whole;
   });
   call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &damage, 1, MPI_UNSIGNED, MPI_BOR, ranks_.comm); },
@@ -165,16 +169,30 @@ std::vector<Version> Restorer::bring_older(Version than, std::size_t count) {
   return brought;
 }
 
-/// Gives all ranks their blocks of an undamaged version.
-void Restorer::bring_back(const JointPlan& plan) {
+/// Gives all ranks their blocks of an undamaged version. Returns false if a snapshot came damaged, although its sources
+/// were not: then the version has been given up on all ranks.
+bool Restorer::bring_back(const JointPlan& plan) {
   reach("restore.transfer");
   groups_.for_each_planned(
       plan, [](MemberGroup& group, int tag, const GatheringPlan& of) { group.begin_to_bring(of.restore, tag); });
   reach("restore.exchange");
+  bool is_sound = true;
   groups_.for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
     group.finish_bringing(*plan.version);
-    group.publish(of.restore.bring, *plan.version);
+    is_sound = group.are_sound_what_came(of.restore) && is_sound;
   });
+  if (!is_sound_on_all(is_sound, *plan.version)) return false;
+  groups_.for_each_planned(
+      plan, [&](MemberGroup& group, int, const GatheringPlan& of) { group.publish(of.restore.bring, *plan.version); });
+  return true;
+}
+
+/// Discards the version on all ranks if it cannot be used on one.
+bool Restorer::is_sound_on_all(bool is_sound, Version version) {
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &is_sound, 1, MPI_CXX_BOOL, MPI_LAND, ranks_.comm); },
+           "MPI_Allreduce");
+  if (!is_sound) groups_.for_each([&](MemberGroup& group, int) { group.forget_blocks(version); });
+  return is_sound;
 }
 
 void Restorer::restore_redundancy(const JointPlan& plan) {
@@ -199,16 +217,21 @@ void Restorer::require_all_committed(const JointPlan& plan, std::exception_ptr& 
   });
 }
 
-/// Restores arrays to another number of ranks than at the commit.
-Restorer::Restored Restorer::restore_of_other_ranks(const JointPlan& plan) {
+/// Restores arrays to another number of ranks than at the commit, after the ranks have their blocks. Returns nothing if
+/// data came damaged: then the version has been given up on all ranks.
+std::optional<Restorer::Restored> Restorer::restore_of_other_ranks(const JointPlan& plan) {
   const Version version = *plan.version;
-  bring_back(plan);
   reach("restore.unpack");
   std::exception_ptr problem;
   require_all_committed(plan, problem);
   MemberGroups::Names names;
-  groups_.for_each_planned(
-      plan, [&](MemberGroup& group, int, const GatheringPlan& of) { names.merge(group.redistribute_to_members(of)); });
+  bool is_sound = true;
+  groups_.for_each_planned(plan, [&](MemberGroup& group, int, const GatheringPlan& of) {
+    auto arrays = group.redistribute_to_members(of);
+    is_sound = arrays.has_value() && is_sound;
+    if (arrays) names.merge(*std::move(arrays));
+  });
+  if (!is_sound_on_all(is_sound, version)) return std::nullopt;
   const Parts parts = parts_of(members_);
   for (const auto& [name, member] : members_) {
     if (parts.contains(name) || problem) continue;
@@ -237,9 +260,11 @@ Restorer::Restored Restorer::demanding(Restored restored) const {
 void Restorer::save_what_is_left() {
   require(disk_ != nullptr, "what is left is saved where there is a disk");
   const SizesOfThen of_then(groups_);
-  const JointPlan plan = plan_undamaged({});
-  if (!plan.version) return;
-  bring_back(plan);
+  JointPlan plan;
+  do {
+    plan = plan_undamaged({});
+    if (!plan.version) return;
+  } while (!bring_back(plan));
   std::vector<Rank> writers;  // by rank of the job that committed
   std::vector<std::map<Rank, Bytes>> came;
   std::map<Rank, DiskTier::Snapshots> mine;
@@ -266,15 +291,17 @@ Restorer::Restored Restorer::restore_from(Rank from) {
                     versions_.committed_by()));
   }
   reach("restore.inventory");
-  const JointPlan plan = plan_undamaged({});
-  if (!plan.version && disk_ != nullptr &&
-      (plan.newest_seen || versions_.published() != Version{} || disk_->find(members_, {}))) {
-    throw UsageError(
-        "another rank's data is no longer in memory, and cannot be restored from disk: restore() first, and commit");
-  }
-  if (!plan.version) return restore_from_disk({}, plan);
+  JointPlan plan;
+  do {
+    plan = plan_undamaged({});
+    if (!plan.version && disk_ != nullptr &&
+        (plan.newest_seen || versions_.published() != Version{} || disk_->find(members_, {}))) {
+      throw UsageError(
+          "another rank's data is no longer in memory, and cannot be restored from disk: restore() first, and commit");
+    }
+    if (!plan.version) return restore_from_disk({}, plan);
+  } while (!bring_back(plan));
   const Version version = *plan.version;
-  bring_back(plan);
   reach("restore.unpack");
   std::exception_ptr problem;
   require_all_committed(plan, problem);

@@ -72,9 +72,10 @@ class Restorer {
   bool bring_undamaged(const JointPlan& plan, Fills what, std::exception_ptr& problem);
   bool restore_from_memory(const JointPlan& plan);
   Restored demanding(Restored restored) const;
-  Restored restore_of_other_ranks(const JointPlan& plan);
+  std::optional<Restored> restore_of_other_ranks(const JointPlan& plan);
   Restored restore_from_disk(std::optional<Version> wanted, const JointPlan& plan);
-  void bring_back(const JointPlan& plan);
+  [[nodiscard]] bool bring_back(const JointPlan& plan);
+  bool is_sound_on_all(bool is_sound, Version version);
   void restore_redundancy(const JointPlan& plan);
   void require_all_committed(const JointPlan& plan, std::exception_ptr& problem);
   std::string describe_total_loss(std::string_view consequence) const;

@@ -72,6 +72,10 @@ WrittenSince ChangeFinder::since(Version older) const {
   return known;
 }
 
+void ChangeFinder::forget(std::string_view name) {
+  if (const auto at = watched_.find(name); at != watched_.end()) watched_.erase(at);
+}
+
 void ChangeFinder::learn(const Members& members, const Changes& changes) {
   if (how_ == FindChanges::by_hash || changes.everything) return;
   std::vector<std::string_view> chosen;

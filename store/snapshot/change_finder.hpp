@@ -41,6 +41,8 @@ class ChangeFinder {
   /// Chooses from the changes that packing found the members to watch from the next commit on.
   void learn(const Members& members, const Changes& changes);
 
+  /// Ends the watch of a member that is not in the group any more.
+  void forget(std::string_view name);
   /// Forgets all watches, because version numbers are reused or members have moved.
   void begin_anew() { watched_.clear(); }
 

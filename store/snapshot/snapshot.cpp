@@ -116,7 +116,8 @@ class Packing {
 
   Changes into(Bytes& snapshot, Rank owner, Version version, bool over_older, const WrittenSince& written) {
     const bool same = over_older && snapshot.size() == total_ &&
-                      std::ranges::equal(std::span(snapshot).subspan(sizeof(Header), directory_.size()), directory_);
+                      std::ranges::equal(std::span(snapshot).subspan(sizeof(Header), directory_.size()), directory_) &&
+                      has_sound_directory(snapshot);
     resize_block(snapshot, total_);
     bytes_ = snapshot;
     changes_ = {!same, {}, {}};
@@ -308,6 +309,8 @@ Pack prepare(const Members& members) {
     return packing->into(snapshot, owner, version, over_older, written);
   };
 }
+
+bool has_sound_directory(std::span<const std::byte> snapshot) { return Reading::of(snapshot).has_value(); }
 
 bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ranges) {
   const auto reading = Reading::of(snapshot);

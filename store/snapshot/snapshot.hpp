@@ -41,7 +41,8 @@ struct Changes {
 using WrittenSince = std::map<std::string, std::vector<ByteRange>, std::less<>>;
 
 /// Packs members into `snapshot`, and reuses its memory and, with `over_older`, its content. With `over_older`,
-/// `snapshot` must hold an undamaged snapshot of the same rank, and data that is not in `written` is not read. Local.
+/// `snapshot` must hold a snapshot of the same rank, and data that is not in `written` is not read; if the snapshot's
+/// directory or hashes are damaged, all is packed anew. Local.
 using Pack =
     std::function<Changes(Rank owner, Version version, Bytes& snapshot, bool over_older, const WrittenSince& written)>;
 
@@ -57,6 +58,9 @@ inline Changes pack(const Members& members, Rank owner, Version version, Bytes& 
 /// Returns the damage of a snapshot, such as "member 'u' is corrupt"; nothing if it is sound. Checks every hash, and
 /// that it is `owner`'s at `version`. Local.
 std::optional<std::string> find_damage(std::span<const std::byte> snapshot, Rank owner, Version version);
+
+/// Returns true if the directory of a snapshot, with the hashes of all pages, is as it was packed. Local.
+bool has_sound_directory(std::span<const std::byte> snapshot);
 
 /// Returns true if the pages of members that have bytes in these ascending ranges are as they were packed. Local.
 bool is_sound(std::span<const std::byte> snapshot, std::span<const ByteRange> ranges);

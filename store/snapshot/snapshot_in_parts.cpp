@@ -18,7 +18,8 @@ SnapshotInParts::SnapshotInParts(std::string name, std::string shape, ByteCount 
   std::vector<std::byte> directory(outline.hashes_begin - sizeof(Header));
   write_entry(directory.data(), name_, shape_, outline.data_begin, size);
   everything_ = !(over_older && snapshot_.size() == outline.data_begin + size &&
-                  std::memcmp(snapshot_.data() + sizeof(Header), directory.data(), directory.size()) == 0);
+                  std::memcmp(snapshot_.data() + sizeof(Header), directory.data(), directory.size()) == 0 &&
+                  has_sound_directory(snapshot_));
   resize_block(snapshot_, outline.data_begin + size);
   std::memcpy(snapshot_.data() + sizeof(Header), directory.data(), directory.size());
   data_begin_ = outline.data_begin;

@@ -196,7 +196,7 @@ TEST_F(KillOrders, that_can_be_obeyed_are_taken) {
 
 TEST_F(KillOrders, that_never_can_are_refused) {
   EXPECT_THAT(refusal("1@3:hallo"), testing::HasSubstr("no place \"hallo\"; there are agreement, "));
-  EXPECT_THAT(refusal("1@61"), testing::HasSubstr("60 steps"));
+  EXPECT_THAT(refusal("1@61"), testing::HasSubstr("step 60 is the last"));
   EXPECT_THAT(refusal("4@3"), testing::HasSubstr("no rank 4"));
   EXPECT_THAT(refusal("p6@3"), testing::HasSubstr("no process p6"));
 }

@@ -64,6 +64,10 @@ INSTANTIATE_TEST_SUITE_P(Stencil, WrongArguments,
                                          std::pair{Words{"--courant", "nan"}, "--courant"},
                                          std::pair{Words{"--steps", "-1"}, "--steps"},
                                          std::pair{Words{"--kill", "2:halo"}, "RANK@STEP"},
+                                         std::pair{Words{"--steps", "20", "--kill", "1@20"}, "step 19 is the last"},
+                                         std::pair{Words{"--nx", "2147483647"}, "from 1 to 1000000 cells"},
+                                         std::pair{Words{"--nx", "50000", "--ny", "50000", "--plot", "plane.png"},
+                                                   "a slice of 2500000000 values is too large"},
                                          std::pair{Words{"--result", "/nonexistent/a.json"}, "no folder /nonexistent"},
                                          std::pair{Words{"--size", "1"}, "2 ranks cut the 1 x 1 x 1 grid"},
                                          std::pair{Words{"--size", "7", "--order", "8"}, "needs 4"}));
@@ -86,6 +90,19 @@ TEST(Stencil, has_the_same_answer_when_one_rank_or_its_cluster_goes_back) {
   EXPECT_EQ(answer("local.json", 1, {"--mend-rollback", "local", "--kill", "2@7"}), undisturbed);
   EXPECT_EQ(answer("clusters.json", 1, {"--mend-rollback", "local", "--kill", "2@7", "--mend-clusters", "2"}),
             undisturbed);
+}
+
+TEST(Stencil, whose_version_on_disk_is_of_a_later_step_is_told_so) {
+  const support::ScratchFolder folder;
+  const std::string disk = "--mend-disk=" + (folder.path() / "disk").string() + ",every=4";
+  const auto run = [&](const std::string& steps) {
+    return run_stencil(2, 0, {"--size", "16", "--steps", steps, "--commit-every", "1", disk});
+  };
+  EXPECT_EQ(run("12").code, 0);
+  const Ended shorter = run("3");
+  EXPECT_EQ(shorter.code, 2);
+  EXPECT_THAT(shorter.errors, testing::ContainsRegex("the restored version is of step [0-9]+, and --steps asks for 3"));
+  EXPECT_EQ(run("13").code, 0);
 }
 
 TEST(Stencil, goes_back_locally_while_it_reports) {

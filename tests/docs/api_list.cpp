@@ -9,6 +9,7 @@
 #include <cctype>
 #include <optional>
 #include <regex>
+#include <sstream>
 #include <utility>
 
 namespace documents {
@@ -243,6 +244,10 @@ std::string table_side_by_side(const std::vector<Declaration>& cpp, const std::v
     table += fmt::format("| {} | {} | {} | {} |\n", code(counterpart_in_cpp(function.name, cpp)), code(function.text),
                          in_fortran == fortran.end() ? "" : code(in_fortran->text), in_table(function.what));
   }
+  for (const Declaration& function : fortran) {
+    if (std::ranges::find(c, function.name, &Declaration::name) == c.end())
+      table += fmt::format("|  |  | {} | {} |\n", code(function.text), in_table(function.what));
+  }
   return table;
 }
 
@@ -292,10 +297,22 @@ std::vector<Declaration> functions_in_c(std::string_view header) {
 
 std::vector<Declaration> functions_in_fortran(std::string_view module) {
   std::vector<Declaration> functions;
-  const std::string text = std::regex_replace(std::string(module), std::regex(R"(&\s*\n\s*)"), "");
+  std::istringstream lines(std::regex_replace(std::string(module), std::regex(R"(&\s*\n\s*)"), ""));
   const std::regex pattern(R"((?:function|subroutine) (mend_\w+)(\([^)]*\)))");
-  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
-    functions.push_back({"", (*at)[1], (*at)[1].str() + (*at)[2].str(), "", true});
+  std::string comment;
+  bool is_abstract = false;
+  for (std::string read; std::getline(lines, read);) {
+    const std::string line = squeezed_line(read);
+    if (line.starts_with('!')) {
+      comment += line.substr(1) + " ";
+      continue;
+    }
+    if (line == "abstract interface") is_abstract = true;
+    if (line == "end interface") is_abstract = false;
+    std::smatch found;
+    if (!is_abstract && std::regex_search(line, found, pattern))
+      functions.push_back({"", found[1], found[1].str() + found[2].str(), first_sentence(comment), true});
+    comment.clear();
   }
   return functions;
 }
@@ -348,7 +365,9 @@ std::string api_list(const std::vector<std::string>& headers) {
     cpp.insert(cpp.end(), declared.begin(), declared.end());
   }
   const auto c = functions_in_c(text_of("bindings/c/mend.h"));
-  const auto fortran = functions_in_fortran(text_of("bindings/fortran/mend.f90"));
+  auto fortran = functions_in_fortran(text_of("bindings/fortran/mend.f90"));
+  const auto of_f08 = functions_in_fortran(text_of("bindings/fortran/mend_f08.f90"));
+  fortran.insert(fortran.end(), of_f08.begin(), of_f08.end());
   return fmt::format(
       "# The interface\n\n"
       "This list is made of the public headers by a test, which fails when the list is out of date. "
@@ -357,7 +376,8 @@ std::string api_list(const std::vector<std::string>& headers) {
       "[fenix.md](fenix.md).\n\n"
       "## C++, C and Fortran side by side\n\n"
       "In C and Fortran a function returns a code where C++ throws, except where it returns what it is asked for. "
-      "In Fortran, arguments at the end may be left out where the module says so.\n\n"
+      "In Fortran, arguments at the end may be left out where the module says so. `mend_comm_f08...` are in the module "
+      "`mend_f08`.\n\n"
       "{}\n### Types and constants of C\n\nFortran has them under the same names.\n\n{}\n"
       "## C++, header by header\n{}",
       table_side_by_side(cpp, c, fortran), table_of(types_in_c(text_of("bindings/c/mend.h"))), by_header);

@@ -22,7 +22,8 @@ struct Declaration {
 std::vector<Declaration> declarations_in_cpp(std::string_view header);
 /// The functions that a C header declares. A function without a comment has that of the function before.
 std::vector<Declaration> functions_in_c(std::string_view header);
-/// The functions of a module in Fortran that are called mend_..., with their arguments.
+/// The functions of a module in Fortran that are called mend_..., with their arguments, and without those that an
+/// abstract interface describes.
 std::vector<Declaration> functions_in_fortran(std::string_view module);
 
 /// The name in C++ of a function in C: "Session::rank"; empty if C++ needs no such function.

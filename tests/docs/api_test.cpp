@@ -16,6 +16,8 @@
 namespace {
 
 using documents::Declaration;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<std::string> public_headers() {
@@ -78,6 +80,42 @@ Kind kind_of(const Thing& thing);
             "/kind_of/Kind kind_of(const Thing& thing)//f\n");
 }
 
+TEST(FunctionsInFortran, are_those_of_users_with_the_first_sentence_of_their_comments) {
+  const auto all = documents::functions_in_fortran(R"(
+! What the module is. And more.
+module mend
+  abstract interface
+    ! Written by the user.
+    integer(c_int) function mend_work(session) bind(C)
+    end function
+  end interface
+  interface
+    ! Says
+    ! how many. Local.
+    integer(c_int) function mend_count(session) bind(C, name="mend_count")
+    end function
+    type(c_ptr) function mend_next(session)
+    end function
+  end interface
+contains
+  ! Not for users.
+  function terminated(text)
+  end function
+
+  ! Goes there.
+  subroutine mend_go(session, &
+      how)
+    call terminated(how)
+  end subroutine
+end module)");
+  std::string text;
+  for (const Declaration& one : all) text += fmt::format("{}/{}/{}\n", one.name, one.text, one.what);
+  EXPECT_EQ(text,
+            "mend_count/mend_count(session)/Says how many.\n"
+            "mend_next/mend_next(session)/\n"
+            "mend_go/mend_go(session, how)/Goes there.\n");
+}
+
 TEST(TheInterface, is_listed_as_it_is) {
   const std::string list = documents::api_list(public_headers());
   if (std::getenv("MEND_UPDATE_GOLDEN") != nullptr) {
@@ -113,6 +151,24 @@ TEST(TheInterface, is_in_c_what_it_is_in_cpp) {
   }
   EXPECT_GT(users, 40);
   EXPECT_THAT(missing, IsEmpty());
+}
+
+/// Functions that only Fortran needs: C has MPI's own for these conversions.
+constexpr std::array alone_in_fortran{"mend_comm_c2f", "mend_comm_f2c", "mend_comm_f08", "mend_comm_f08_of"};
+
+TEST(TheInterface, is_in_c_what_it_is_in_fortran) {
+  const auto c = documents::functions_in_c(documents::text_of("bindings/c/mend.h"));
+  const std::string list = documents::text_of("docs/api.md");
+  std::vector<std::string> alone;
+  for (const char* module : {"bindings/fortran/mend.f90", "bindings/fortran/mend_f08.f90"}) {
+    for (const Declaration& function : documents::functions_in_fortran(documents::text_of(module))) {
+      EXPECT_THAT(list, HasSubstr("`" + function.text + "`"));
+      if (std::ranges::find(c, function.name, &Declaration::name) != c.end()) continue;
+      alone.push_back(function.name);
+      EXPECT_NE(function.what, "") << function.name << " has no comment";
+    }
+  }
+  EXPECT_THAT(alone, ElementsAreArray(alone_in_fortran));
 }
 
 TEST(TheInterface, is_in_fortran_what_it_is_in_c) {

@@ -14,9 +14,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,8 +29,10 @@ namespace fs = std::filesystem;
 using mend::jobs::Correction;
 using mend::jobs::corrections;
 using mend::jobs::ProgramEnd;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 ProgramEnd script(const char* name, std::vector<std::string> arguments,
@@ -173,6 +178,22 @@ TEST(CorrectionsCommand, ends_a_reproducer_that_hangs_with_all_that_it_has_start
   EXPECT_THAT(end.output, HasSubstr("2 of 5 defects are shown by " MEND_MPI_PREFIX));
 }
 
+TEST(CorrectionsCommand, shows_no_defect_of_a_library_that_starts_no_program) {
+  const support::ScratchFolder folder;
+  write_program(folder.path() / "bin/ompi_info", "echo 'FT MPI support: yes'\n");
+  const std::vector<std::string> of_scripts{"segments-have-names-of-their-own", "all-killed-is-no-success",
+                                            "exits-are-counted-once", "lost-daemon-is-survivable"};
+  std::vector<std::string> arguments{"--check", folder.path().string()};
+  arguments.insert(arguments.end(), of_scripts.begin(), of_scripts.end());
+  for (const char* compiler : {"exit 1\n", "exit 0\n"}) {
+    write_program(folder.path() / "bin/mpicc", compiler);
+    write_program(folder.path() / "bin/mpirun", "exit 1\n");
+    const ProgramEnd end = script("corrections.sh", arguments);
+    EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
+    for (const std::string& name : of_scripts) EXPECT_THAT(line_of(end.output, name), HasSubstr(" untestable "));
+  }
+}
+
 TEST(CorrectionsCommand, prints_its_table_for_programs) {
   const support::ScratchFolder folder;
   const auto write = [&](const char* name, const char* body) {
@@ -236,6 +257,81 @@ TEST(SetUp, says_in_a_sentence_which_open_mpi_it_cannot_take) {
     EXPECT_EQ(end.exit_code, 2) << one.sentence;
     EXPECT_THAT(end.errors, HasSubstr(one.sentence));
   }
+}
+
+TEST(SetUp, builds_another_open_mpi_for_each_archive) {
+  const support::ScratchFolder folder;
+  const ProgramEnd end = mend::jobs::run_program({"bash", "-c", R"(set -euo pipefail
+cd "$1"
+mkdir x
+for archive in one other; do
+  printf 'major=5\nminor=0\nrelease=7\n# %s\n' $archive >x/VERSION
+  tar --create --file $archive.tar x
+done
+here=$2/jobs mend_prefix=/prefix build=$1
+refuse() { echo "$1" >&2; exit 2; }
+source "$here/setup/openmpi.sh"
+echo "$openmpi_prefix"
+for wanted in one.tar other.tar; do choose_openmpi; echo "$openmpi_prefix"; done
+uncorrected=yes
+for wanted in one.tar other.tar; do choose_openmpi; echo "$openmpi_prefix"; done)",
+                                                  "bash", folder.path().string(), MEND_SOURCE_DIR},
+                                                 std::chrono::seconds(60));
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  std::istringstream lines(end.output);
+  std::set<std::string> prefixes;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_THAT(line, StartsWith("/prefix/openmpi-5.0.7-"));
+    prefixes.insert(line);
+  }
+  EXPECT_EQ(prefixes.size(), 5) << end.output;
+}
+
+/// An Open MPI that the set-up takes.
+fs::path suitable_open_mpi(const fs::path& prefix) {
+  for (const char* tool : {"ompi_info", "mpirun", "mpicxx"})
+    write_program(prefix / "bin" / tool, "echo 'Open MPI v5.0.7'\necho 'FT MPI support: yes'\n");
+  fs::create_directories(prefix / "include");
+  std::ofstream(prefix / "include/pmix.h") << "\n";
+  return prefix;
+}
+
+TEST(SetUp, without_options_keeps_the_open_mpi_that_was_chosen) {
+  const support::ScratchFolder folder;
+  const fs::path jobs = folder.path() / "checkout/jobs";
+  fs::create_directories(jobs);
+  fs::copy(MEND_SOURCE_DIR "/jobs/setup.sh", jobs);
+  fs::copy(MEND_SOURCE_DIR "/jobs/setup", jobs / "setup", fs::copy_options::recursive);
+  const std::string chosen = suitable_open_mpi(folder.path() / "chosen");
+  const std::string on_path = suitable_open_mpi(folder.path() / "on-path");
+  write_program(folder.path() / "bin/dpkg-query", "for word; do echo \"installed $word\"; done\n");  // all packages
+  const support::ScopedEnvironment there{
+      {"MEND_PREFIX", folder.path() / "prefix"},
+      {"PATH", on_path + "/bin:" + (folder.path() / "bin").string() + ":" + std::getenv("PATH")}};
+  const auto set_up = [&](const std::vector<std::string>& arguments, const std::string& variable = "NONE=") {
+    std::vector<std::string> line{
+        "env", "-u", "MPI_HOME", "-u", "CMAKE_PREFIX_PATH", variable, "bash", (jobs / "setup.sh").string()};
+    line.insert(line.end(), arguments.begin(), arguments.end());
+    const ProgramEnd end = mend::jobs::run_program(line, std::chrono::seconds(60));
+    EXPECT_EQ(end.exit_code, 0) << end.output << end.errors;
+    return end.output;
+  };
+  const auto ready = [](const std::string& prefix) {
+    return HasSubstr("set-up: ready, with Open MPI 5.0.7 in " + prefix + "\n");
+  };
+  const auto kept = HasSubstr("the Open MPI is that of an earlier --open-mpi or --uncorrected");
+  EXPECT_THAT(set_up({}), AllOf(ready(on_path), Not(kept)));
+  EXPECT_THAT(set_up({"--open-mpi", chosen}), ready(chosen));
+  EXPECT_THAT(set_up({}), AllOf(ready(chosen), kept));
+  EXPECT_THAT(set_up({}, "MPI_HOME=" + chosen), ready(chosen)) << "as after source build/environment.sh";
+  EXPECT_THAT(set_up({}), AllOf(ready(chosen), kept));
+  EXPECT_THAT(content_of(folder.path() / "checkout/build/environment.sh"), HasSubstr("MPI_HOME=" + chosen + "\n"));
+  fs::remove(fs::path(chosen) / "bin/mpirun");
+  EXPECT_THAT(set_up({}), AllOf(ready(on_path), HasSubstr(chosen + ", which has no bin/mpirun; looking further")));
+  suitable_open_mpi(chosen);
+  EXPECT_THAT(set_up({"--open-mpi", chosen}), ready(chosen));
+  EXPECT_THAT(set_up({}, "MPI_HOME=" + on_path), ready(on_path)) << "this is a choice, too";
+  EXPECT_THAT(set_up({}), AllOf(ready(on_path), Not(kept)));
 }
 
 TEST(SetUp, says_in_a_sentence_what_is_wrong_with_a_repository) {

@@ -109,7 +109,7 @@ TEST(MpirunLine, hands_on_what_the_user_has_set_for_mend) {
   EXPECT_THAT(line, Contains("MEND_REDUNDANCY=replicas:2")) << "daemons on other nodes do not inherit it";
   EXPECT_THAT(line, Contains("MEND_SPARES=2"));
   EXPECT_THAT(line, Contains("MEND_NETWORK=ib1"));
-  launch.network.interfaces = "ib0";  // named by --network
+  launch.network.for_mend = "ib0";  // named by --network
   EXPECT_THAT(line_of(launch), Contains("MEND_NETWORK=ib0"));
 }
 

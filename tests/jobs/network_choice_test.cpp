@@ -15,6 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -72,6 +73,17 @@ TEST(SettingsOfTheUser, are_read_from_options_for_mpirun_and_from_the_environmen
   EXPECT_THAT(settings_of_user({}, {}, {"--mca", "pml"}), IsEmpty());
 }
 
+TEST(SettingsOfTheUser, are_not_empty_lists_of_components_which_the_library_takes_for_none) {
+  EXPECT_THAT(
+      settings_of_user(
+          {}, {{"OMPI_MCA_pml", ""}, {"OMPI_MCA_btl", ""}, {"OMPI_MCA_coll", ""}, {"OMPI_MCA_mtl", ""}, {"MEND_X", ""}},
+          {}),
+      IsEmpty());
+  EXPECT_THAT(settings_of_user({}, {{"OMPI_MCA_async_mpi_finalize", ""}}, {}),
+              ElementsAre(Pair("async_mpi_finalize", "")))
+      << "an empty number is 0";
+}
+
 TEST(SettingsOfTheUser, give_way_to_a_network_that_is_named_if_they_are_in_the_environment) {
   const std::map<std::string, std::string> environment{
       {"OMPI_MCA_btl", "self,tcp"}, {"OMPI_MCA_btl_tcp_if_include", "eth0"}, {"OMPI_MCA_coll", "^han"}};
@@ -81,6 +93,41 @@ TEST(SettingsOfTheUser, give_way_to_a_network_that_is_named_if_they_are_in_the_e
               ElementsAre(Pair("btl", "self,tcp"), Pair("coll", "^han")));
   EXPECT_THAT(settings_of_user(read_network("uct"), environment, {"--mca", "btl", "self,sm"}),
               Contains(Pair("btl", "self,sm")));
+}
+
+TEST(ANetworkOfAFile, gives_way_to_settings_of_the_user) {
+  const NetworkChoice of_file = read_network("uct,ib0");
+  EXPECT_EQ(unless_set_by({{"coll", "^han"}, {"btl", ""}}, of_file).transport, Transport::uct);
+  EXPECT_EQ(unless_set_by({{"coll", "^han"}, {"btl_tcp_if_include", ""}}, of_file).interfaces, "ib0");
+  const NetworkChoice interfaces = unless_set_by({{"btl", "self,tcp"}}, of_file);
+  EXPECT_EQ(interfaces.transport, Transport::automatic);
+  EXPECT_EQ(interfaces.interfaces, "ib0");
+  for (const char* name : {"btl_tcp_if_include", "btl_tcp_if_exclude"}) {
+    const NetworkChoice transport = unless_set_by({{name, "eth0"}}, of_file);
+    EXPECT_EQ(transport.transport, Transport::uct);
+    EXPECT_EQ(transport.interfaces, "") << name;
+  }
+}
+
+TEST(ParameterFiles, have_a_setting_in_each_line) {
+  EXPECT_THAT(
+      settings_in_file("# btl = sm\nbtl_tcp_if_exclude=lo,docker0\n\n  pml =  ucx \r\nno setting\nbtl_tcp_links =\n"),
+      ElementsAre(Pair("btl_tcp_if_exclude", "lo,docker0"), Pair("pml", "ucx"), Pair("btl_tcp_links", "")));
+}
+
+TEST(ParameterFiles, count_where_neither_the_user_nor_mend_overrides_them) {
+  const Settings in_files{{"pml", "ucx"},
+                          {"btl_tcp_if_exclude", "lo"},
+                          {"btl_tcp_if_include", "eth0"},
+                          {"btl_tcp_if_exclude", "docker0"},
+                          {"btl_tcp_links", "2"}};
+  NetworkChoice choice = read_network("ib0");
+  choice.for_mpi = "ib0";
+  const Settings in_force = with_files({{"btl_tcp_links", "1"}}, in_files, choice);
+  EXPECT_THAT(in_force, ElementsAre(Pair("btl_tcp_links", "1"), Pair("btl_tcp_if_exclude", "docker0")));
+  EXPECT_THAT(objections_to(choice, in_force).refusal,
+              HasSubstr("--network ib0 contradicts btl_tcp_if_exclude docker0"));
+  EXPECT_THAT(objections_to({}, with_files({}, in_files, {})).refusal, IsEmpty());
 }
 
 TEST(ALayerThatDoesNotSurviveFailures, is_refused) {
@@ -147,6 +194,9 @@ TEST(Network, is_described_with_what_the_user_overrides) {
             "MPI: ob1 over self,sm,tcp, collective calls ^han,hcoll,portals4,cuda,accelerator; interfaces: ib0");
   EXPECT_EQ(describe({}, {{"btl", "self,tcp"}}),
             "MPI: ob1 over self,tcp, collective calls ^han,hcoll,portals4,cuda,accelerator; interfaces: all");
+  EXPECT_THAT(describe({}, {{"btl_tcp_if_include", "eth1"}}), EndsWith("; interfaces: eth1"));
+  EXPECT_THAT(describe({}, {{"btl_tcp_if_exclude", "eth1"}}), EndsWith("; interfaces: all but eth1"));
+  EXPECT_THAT(describe({}, {{"btl_tcp_if_include", ""}}), EndsWith("; interfaces: all"));
 }
 
 }  // namespace

@@ -82,6 +82,22 @@ TEST_F(NodesOf, a_file_have_slots_or_are_named_several_times) {
   EXPECT_THROW(nodes_of({.hostfile = "/no/such/file"}), UsageError);
 }
 
+TEST(Nodes, in_a_file_have_the_slots_that_mpirun_reads) {
+  EXPECT_THAT(parse_hostfile("a slots = 3\nb cpu=2\nc count=4\nd max_slots=8 slots =5 # slots=6\n"),
+              ElementsAre(Node{"a", 3}, Node{"b", 2}, Node{"c", 4}, Node{"d", 5}));
+  const auto once = parse_hostfile("a slots=3\nb\nb\nc\na\n");
+  EXPECT_THAT(once, ElementsAre(Node{"a", 4}, Node{"b", 2}, Node{"c", Node::all_cores}));
+  EXPECT_EQ(host_list(once), "a:4,b:2,c:*");
+}
+
+TEST(Nodes, that_the_user_names_may_have_all_their_cores) {
+  const auto nodes = parse_hosts("a:*,b:auto,c:2,d");
+  EXPECT_THAT(nodes, ElementsAre(Node{"a", Node::all_cores}, Node{"b", Node::all_cores}, Node{"c", 2}, Node{"d", 1}));
+  EXPECT_EQ(host_list(nodes), "a:*,b:*,c:2,d:1");
+  EXPECT_FALSE(are_slots_known(nodes));
+  EXPECT_TRUE(are_slots_known(parse_hosts("c:2,d")));
+}
+
 TEST_F(NodesOf, an_allocation_of_pbs_and_lsf_are_in_its_file) {
   const std::string hosts = file("a\na\nb\n").string();
   for (const auto& [variable, source] : {std::pair{"PBS_NODEFILE", "PBS"}, std::pair{"LSB_DJOB_HOSTFILE", "LSF"}}) {
@@ -112,7 +128,8 @@ TEST_F(NodesOf, an_allocation_of_slurm_are_asked_of_scontrol) {
 
 TEST_F(NodesOf, a_user_may_be_some_of_the_allocation_of_slurm) {
   const auto job = slurm("printf 'n1\\nn2\\nn3\\n'", "3(x3)", "3");
-  for (const auto& [hosts, are_of_slurm] : {std::pair{"n1:2,n3", true}, std::pair{"n1,elsewhere", false}}) {
+  for (const auto& [hosts, are_of_slurm] :
+       {std::pair{"n1:2,n3", true}, std::pair{"n1:*,n2:auto", true}, std::pair{"n1,elsewhere", false}}) {
     const Nodes nodes = nodes_of({.hosts = hosts});
     Launch launch{.ranks = 2, .hosts = hosts};
     place(launch, nodes);
@@ -181,6 +198,15 @@ TEST(SpareNodes, are_the_last_ones_and_the_ranks_fill_the_others) {
   EXPECT_EQ(host_list(placed), "a:4,b:2,d:2");
   EXPECT_EQ(slots_of_last(placed, 1), 2);
   EXPECT_EQ(slots_of_last(with_spare_nodes(nodes, 8, 2, "--host"), 2), 6);
+}
+
+TEST(SpareNodes, are_refused_where_the_slots_of_a_node_are_not_known) {
+  try {
+    with_spare_nodes({{"a", 4}, {"b", Node::all_cores}}, 2, 1, "--hostfile");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("and --hostfile has none for b: name it, as in --host b:4"));
+  }
 }
 
 TEST(SpareNodes, leave_enough_for_the_ranks_or_are_refused) {

@@ -13,8 +13,10 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Two files of options, in force for the processes that a test starts.
 class OptionFiles : public testing::Test {
@@ -56,6 +58,43 @@ TEST_F(OptionFiles, are_overridden_by_variables_and_flags_and_the_sites_by_the_u
   EXPECT_THAT(dry_run({}).output, HasSubstr("-np 8 "));
 }
 
+TEST_F(OptionFiles, are_overridden_by_what_the_user_sets_for_the_program) {
+  write("", "[mend.run]\non-term = \"kill\"\ncheck-determinism = true\n");
+  EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("MEND_ON_TERM=kill"), HasSubstr("MEND_ROLLBACK=local,strict")));
+  EXPECT_THAT(dry_run({"--on-term", "checkpoint"}).output, HasSubstr("MEND_ON_TERM=checkpoint"));
+  write("[mend]\non-term = \"checkpoint\"\n", "[mend.run]\non-term = \"kill\"\n");
+  EXPECT_THAT(dry_run({}).output, Not(HasSubstr("MEND_ON_TERM"))) << "processes read it in the user's file";
+  write("[mend.run]\non-term = \"kill\"\n", "[mend.run]\ncheck-determinism = true\n");
+  const support::ScopedEnvironment variables{{"MEND_ON_TERM", "checkpoint"}, {"MEND_ROLLBACK", "all"}};
+  EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("MEND_ON_TERM=checkpoint"), HasSubstr("MEND_ROLLBACK=all"),
+                                        Not(HasSubstr("MEND_CHECK_DETERMINISM"))));
+}
+
+TEST_F(OptionFiles, set_a_network_that_settings_of_the_user_override) {
+  write("", "[mend.run]\nnetwork = \"tcp,lo\"\n");
+  EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("--mca btl self,sm,tcp"), HasSubstr("btl_tcp_if_include lo"),
+                                        HasSubstr("MEND_NETWORK=lo")));
+  {
+    const support::ScopedEnvironment transports{{"OMPI_MCA_btl", "self,tcp"}};
+    EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("btl_tcp_if_include lo"), Not(HasSubstr("--mca btl "))));
+    EXPECT_THAT(dry_run({"--network", "tcp"}).output, HasSubstr("--mca btl self,sm,tcp"));
+  }
+  {
+    const support::ScopedEnvironment interfaces{{"OMPI_MCA_btl_tcp_if_include", "eth0"}};
+    EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("--mca btl self,sm,tcp"), Not(HasSubstr("btl_tcp_if_include")),
+                                          Not(HasSubstr("MEND_NETWORK"))));
+    EXPECT_THAT(dry_run({"--verbose"}).errors, HasSubstr("interfaces: eth0\n"));
+  }
+  {
+    const support::ScopedEnvironment of_mend{{"MEND_NETWORK", "eth0"}};
+    EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("btl_tcp_if_include lo"), HasSubstr("MEND_NETWORK=eth0")));
+    EXPECT_THAT(dry_run({"--network", "lo"}).output, HasSubstr("MEND_NETWORK=lo"));
+  }
+  EXPECT_THAT(dry_run({"--mpi", "--mca btl self,sm"}).errors, IsEmpty()) << "no contradiction";
+  write("[mend]\nnetwork = \"eth0\"\n", "[mend.run]\nnetwork = \"tcp,lo\"\n");
+  EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("btl_tcp_if_include lo"), Not(HasSubstr("MEND_NETWORK"))));
+}
+
 TEST_F(OptionFiles, have_tables_for_programs_too_which_mend_run_leaves_alone) {
   write("spares = 7\n[mend]\nversions = 3\n", "versions = 3\n[solver]\nsteps = 3\n");
   const auto run = dry_run({});
@@ -73,6 +112,18 @@ TEST_F(OptionFiles, set_flags_and_leave_out_what_a_given_option_excludes) {
   EXPECT_EQ(dry_run({"--host", "a:4"}).code, 0);
   write("[mend.run]\nverbose = false\n", "[mend.run]\nverbose = true\n");
   EXPECT_THAT(dry_run({}).errors, IsEmpty());
+}
+
+TEST_F(OptionFiles, and_flags_say_how_many_spares_there_are_before_and_after_the_variable) {
+  write("[mend.run]\nspare-nodes = 1\n", "");
+  const support::ScopedEnvironment variable{{"MEND_SPARES", "3"}};
+  EXPECT_THAT(dry_run({"--host", "a:4,b:4"}).output, HasSubstr("-np 7 "));
+  EXPECT_THAT(dry_run({"--host", "a:4,b:4", "--spares", "1"}).output, HasSubstr("-np 5 "));
+  const auto nodes = dry_run({"--host", "a:4,b:4", "--spare-nodes", "1"});
+  EXPECT_EQ(nodes.code, 0) << nodes.errors;
+  EXPECT_THAT(nodes.output, HasSubstr("-np 8 "));
+  const support::ScopedEnvironment wrong{{"MEND_SPARES", "many"}};
+  EXPECT_EQ(dry_run({}).code, 2);
 }
 
 TEST_F(OptionFiles, that_make_no_sense_are_refused_by_name) {

@@ -55,6 +55,14 @@ TEST(LeaveOut, does_not_count_slots_that_were_too_few_before) {
   EXPECT_EQ(launch.spares, 2);
 }
 
+TEST(LeaveOut, keeps_the_spares_if_slots_are_not_known) {
+  Nodes nodes{"--hostfile", {}, {{"n1", Node::all_cores}, {"n2", 4}, {"n3", 4}}, false};
+  Launch launch{.ranks = 4, .spares = 2, .hostfile = "nodes", .elsewhere = true};
+  ASSERT_TRUE(leave_out({"n2"}, launch, nodes));
+  EXPECT_EQ(launch.spares, 2);
+  EXPECT_EQ(launch.hosts, "n1:*,n3:4");
+}
+
 TEST(LeaveOut, does_not_contradict_the_program) {
   Nodes nodes = three_nodes();
   Launch launch{.ranks = 8, .spares = 4, .elsewhere = true, .program = {"./solver", "--mend-spares", "4"}};
@@ -88,6 +96,8 @@ TEST(Place, tells_whether_processes_come_on_this_machine) {
   EXPECT_TRUE(is_here({{"n2", 3}, {"localhost", 2}}));
   EXPECT_FALSE(is_here({{"n2", 4}, {"localhost", 4}})) << "the first node has slots for all";
   EXPECT_FALSE(is_here({{"n1", 2}, {"n2", 2}}));
+  EXPECT_TRUE(is_here({{"localhost", Node::all_cores}, {"n2", 4}}));
+  EXPECT_FALSE(is_here({{"n2", Node::all_cores}, {"localhost", 4}})) << "the first node may have slots for all";
 }
 
 TEST(LeaveOut, refuses_to_leave_no_node) {

@@ -53,7 +53,7 @@ TEST(MendRun, a_run_in_which_nothing_dies_says_nothing_and_exits_0) {
 }
 
 TEST(MendRun, keeps_to_the_loopback_interface_on_one_machine) {
-  const Ended run({"run", "-n", "2", "--network", "lo", "--", subject, "succeed"});
+  const Ended run({"run", "-n", "2", "--network", "lo", "--mpi", "--mca btl self,tcp", "--", subject, "succeed"});
   EXPECT_EQ(run.code, 0);
   EXPECT_THAT(run.errors, IsEmpty());
 }

@@ -12,6 +12,7 @@ source "$checkout/jobs/setup/packages.sh"
 on_debian || { echo "skipped: the system is not Debian"; exit 77; }
 packages=(debhelper dpkg-dev lintian)
 optional_packages=()
+export DEBFULLNAME="Ada & Sons | Tests"  # letters that mean something else in other places
 begin_log
 install_missing_packages
 "$checkout/packaging/debian/try.sh"

@@ -2,6 +2,7 @@
 
 #include "tests/store/epochs.hpp"
 #include "tests/store/marked.hpp"
+#include "tests/store/messages.hpp"
 
 #include "base/error.hpp"
 #include "base/fault_point.hpp"
@@ -25,6 +26,7 @@ using mend::UsageError;
 using mend::Version;
 using mend::agreement::Proposal;
 using testing::HasSubstr;
+using namespace std::string_view_literals;
 
 /// The data of a rank: of a different size on each rank, and of another kind on odd ranks.
 class Data {
@@ -323,9 +325,6 @@ TEST_F(Stores, refuse_damage_in_a_snapshot_in_parts_until_it_is_written_once_mor
   EXPECT_TRUE(std::ranges::equal(epochs.store().packed_member(Version{3}), data));
 }
 
-/// A bit of a large message of a rank changes on its way.
-bool damages_messages = false;
-
 TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_comes_damaged) {
   Epochs epochs;
   if (epochs.size() == 1) GTEST_SKIP() << "nobody else has a copy";
@@ -333,10 +332,10 @@ TEST_F(Stores, go_back_to_the_version_before_when_the_last_one_comes_damaged) {
   commit(epochs, data, 1);
   commit(epochs, data, 2);
   epochs.next({1});
-  damages_messages = true;
+  messages::are_damaged = true;
   expect_restored(epochs, data, 1, Version{1});
-  EXPECT_FALSE(epochs.rank() == 2 % epochs.size() && damages_messages) << "nothing was damaged";
-  damages_messages = false;
+  EXPECT_FALSE(epochs.rank() == 2 % epochs.size() && messages::are_damaged) << "nothing was damaged";
+  messages::are_damaged = false;
   commit(epochs, data, 2);
   expect_restored(epochs, data, 2, Version{2});
 }
@@ -632,10 +631,16 @@ void change_and_lose_memory(mend::FindChanges how) {
     for (int step = 1; step <= 40; ++step) {
       change(step);
       epochs.store().protect("field", field);
+      const mend::ByteCount sent = messages::sent_bytes;
       epochs.store().commit();
       const auto& statistics = epochs.store().statistics();
       if (step > settled + 2 && step % 7 < 4) {
         EXPECT_LT(statistics.changed_bytes, statistics.snapshot_bytes / 3) << "in step " << step;
+        const mend::ByteCount copies = scheme == "partner"sv ? 1 : scheme == "replicas:2"sv ? 2 : 0;
+        if (copies > 0 && epochs.size() > 1) {
+          EXPECT_GE(messages::sent_bytes - sent, copies * statistics.changed_bytes) << "in step " << step;
+          EXPECT_LT(messages::sent_bytes - sent, copies * statistics.changed_bytes + 10'000) << "in step " << step;
+        }
       }
       if (step % 10 != 0) continue;
       const std::vector<double> committed = field;
@@ -1050,14 +1055,17 @@ TEST_F(Stores, know_what_they_have_cost) {
 
 }  // namespace
 
-/// Replaces MPI_Isend, to damage messages between mend and MPI.
+/// Replaces MPI_Isend.
 int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   static std::vector<std::byte> changed;
-  if (damages_messages && type == MPI_BYTE && count > 100'000) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  messages::sent_bytes += static_cast<mend::ByteCount>(size) * static_cast<mend::ByteCount>(count);
+  if (messages::are_damaged && type == MPI_BYTE && count > 100'000) {
     const auto* bytes = static_cast<const std::byte*>(from);
     changed.assign(bytes, bytes + count);
     changed[changed.size() / 2] ^= std::byte{1};
-    damages_messages = false;
+    messages::are_damaged = false;
     from = changed.data();
   }
   return PMPI_Isend(from, count, type, to, tag, comm, request);

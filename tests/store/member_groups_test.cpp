@@ -225,6 +225,22 @@ TEST_F(MemberGroups, miss_no_change_when_a_commit_was_without_them) {
   }
 }
 
+/// The kernel can watch memory once. What one group has watched is watched by the other one that has the member then.
+TEST_F(MemberGroups, watch_a_member_that_has_come_from_another_group) {
+  if (!mend::DirtyPages::is_possible()) GTEST_SKIP() << "this kernel does not report which pages were written";
+  Epochs epochs({}, {}, 2, std::nullopt, MPI_COMM_WORLD, mend::FindChanges::by_writes);
+  std::vector<double> large(100'000, 1.0);
+  const auto is_watched = [&] { return mend::DirtyPages::begin(std::as_bytes(std::span(large))) == nullptr; };
+  for (const char* redundancy : {"partner", "local"}) {
+    epochs.store().protect("large", large, scheme(redundancy));
+    EXPECT_FALSE(is_watched());
+    for (int i = 0; i < 6; ++i) epochs.store().commit();
+    EXPECT_TRUE(is_watched()) << redundancy;
+  }
+  epochs.store().unprotect("large");
+  EXPECT_FALSE(is_watched());
+}
+
 TEST_F(MemberGroups, are_refused_a_redundancy_that_so_few_ranks_cannot_have) {
   Epochs epochs;
   int value = 0;

@@ -57,7 +57,10 @@ INSTANTIATE_TEST_SUITE_P(MiniFe, WrongArguments,
                                          std::pair{Words{"--tolerance", "0"}, "--tolerance"},
                                          std::pair{Words{"--max-iterations", "0"}, "--max-iterations"},
                                          std::pair{Words{"--steps", "-1"}, "--steps"},
-                                         std::pair{Words{"--kill", "2:halo"}, "--kill"}));
+                                         std::pair{Words{"--kill", "2:halo"}, "--kill"},
+                                         std::pair{Words{"--steps", "20", "--kill", "1@21"}, "step 20 is the last"},
+                                         std::pair{Words{"--nx", "50000", "--nz", "4", "--plot", "plane.png"},
+                                                   "a slice of 2500100001 values is too large"}));
 
 TEST(MiniFe, has_the_same_answer_when_one_rank_or_its_cluster_goes_back) {
   const support::ScratchFolder folder;
@@ -76,6 +79,25 @@ TEST(MiniFe, has_the_same_answer_when_one_rank_or_its_cluster_goes_back) {
   EXPECT_EQ(answer("local.json", 1, {"--mend-rollback", "local", "--kill", "2@3"}), undisturbed);
   EXPECT_EQ(answer("clusters.json", 1, {"--mend-rollback", "local", "--kill", "2@3", "--mend-clusters", "2"}),
             undisturbed);
+}
+
+TEST(MiniFe, counts_once_what_is_done_again) {
+  const support::ScratchFolder folder;
+  const auto operations = [&](const std::string& name, int spares, const Words& more) {
+    const auto file = folder.path() / name;
+    Words arguments{"--nx", "6", "--steps", "5", "--commit-every", "100", "--yaml", file.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended run = run_minife(2, spares, arguments);
+    EXPECT_EQ(run.code, 0) << run.errors;
+    std::istringstream lines(text_of(file));
+    std::vector<std::string> counts;
+    for (std::string line; std::getline(lines, line);)
+      if (line.find("Flops:") != std::string::npos) counts.push_back(line);
+    return counts;
+  };
+  const auto undisturbed = operations("undisturbed.yaml", 0, {});
+  EXPECT_THAT(undisturbed, testing::Not(IsEmpty()));
+  EXPECT_EQ(operations("disturbed.yaml", 1, {"--kill", "1@4"}), undisturbed);
 }
 
 TEST(MiniFe, more_ranks_than_can_be_cut_are_one_sentence_and_exit_code_2) {

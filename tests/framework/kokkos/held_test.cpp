@@ -2,6 +2,7 @@
 
 #include "framework/mend_kokkos.hpp"
 
+#include <Kokkos_DualView.hpp>
 #include <gmock/gmock.h>
 
 #include <complex>
@@ -20,6 +21,10 @@ using testing::IsEmpty;
 using testing::ThrowsMessage;
 
 using Numbers = Kokkos::View<double*>;
+
+struct Special {
+  static constexpr const char* get_name() { return "Special"; }
+};
 
 template <class Object>
 std::vector<std::string> labels_in(const Object& object) {
@@ -74,6 +79,50 @@ TEST(AnObject, holds_the_views_in_a_view_of_views) {
   ASSERT_TRUE(views.contains("nested[0]"));
   EXPECT_EQ(views.at("nested[0]").record->data(), nested(0).data());
   EXPECT_EQ(views.at("nested[1]").record->data(), nested(1).data());
+}
+
+TEST(AnObject, names_its_own_views_first_wherever_they_lie) {
+  using Nested = Kokkos::View<Numbers*, Kokkos::HostSpace>;
+  const auto make = [] {
+#if KOKKOS_VERSION >= 40401
+    return Nested(Kokkos::view_alloc("nested", Kokkos::SequentialHostInit), 2);
+#else
+    return Nested("nested", 2);
+#endif
+  };
+  for (const bool nested_is_first : {true, false}) {
+    const auto early = nested_is_first ? make() : Nested();
+    const Numbers inner("inner", 4);
+    const auto nested = nested_is_first ? early : make();
+    nested(0) = inner;
+    nested(1) = Numbers("inner", 5);
+    const auto views = Held::by([=] { return nested(0)(0) + inner(0); });
+    EXPECT_EQ(views.size(), 2U);
+    ASSERT_TRUE(views.contains("inner")) << nested_is_first;
+    EXPECT_EQ(views.at("inner").record->data(), inner.data());
+    EXPECT_TRUE(views.contains("nested[1]"));
+  }
+}
+
+TEST(AnObject, holds_dual_views_with_their_flags) {
+  const Kokkos::DualView<double*> a("a", 3);
+  const Kokkos::DualView<double*> b("b", 3);
+  const auto labels = labels_in([=] { return a.h_view(0) + b.h_view(0); });
+  EXPECT_THAT(labels,
+              testing::IsSupersetOf({"a", "b", "DualView::modified_flags of a", "DualView::modified_flags of b"}));
+  EXPECT_THAT(labels_in([=] { return b.h_view(0); }), testing::Contains("DualView::modified_flags of b"));
+}
+
+TEST(AnObject, is_refused_while_a_view_is_where_it_would_not_be_found) {
+  using Space = Kokkos::Experimental::LogicalMemorySpace<Kokkos::HostSpace, Kokkos::DefaultHostExecutionSpace, Special>;
+  {
+    const Kokkos::View<double*, Space> u("u", 3);
+    EXPECT_THAT([&] { labels_in([=] { return u.extent(0); }); },
+                ThrowsMessage<mend::UsageError>(HasSubstr("View 'u' is in the memory space Special, where regions do "
+                                                          "not find Views")));
+  }
+  const Numbers v("v", 3);
+  EXPECT_THAT(labels_in([=] { return v(0); }), ElementsAre("v"));
 }
 
 TEST(AnObject, does_not_hold_views_that_do_not_manage_their_memory_nor_memory_without_views) {

@@ -3,6 +3,7 @@
 #include "framework/mend.hpp"
 #include "framework/mend_kokkos.hpp"
 
+#include <Kokkos_DualView.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -159,6 +160,54 @@ void compute_by_kernels(mend::Session& session, bool ranks_die) {
                            mend::kokkos::last_step(session, "heat")));
 }
 
+/// Two Views change places in a View of Views at every step, and one is replaced by a new one at some.
+void change_places(mend::Session& session, bool rank_dies) {
+  const int rank = session.rank().value;
+  const bool is_to_die = rank_dies && session.epoch() == mend::Epoch{0};
+  const MPI_Comm comm = session.comm();
+  const auto nested = views<Numbers>("nested", 2);
+  for (std::size_t i = 0; i < 2; ++i) nested(i) = Numbers("inner", 40);
+  for (int step = 0; step < 11; ++step) {
+    checkpoint(
+        session, "swap", step,
+        [=] {
+          const double all = sum_over(comm, nested(0)(1) + rank);
+          die_if(is_to_die && rank == 1 && step == 8);
+          if (step % 4 == 3) nested(1) = Numbers("another", 40);
+          for (std::size_t i = 0; i < 40; ++i) nested(1)(i) += 0.5 * nested(0)(i) + all;
+          std::swap(nested(0), nested(1));
+        },
+        [](std::int64_t done) { return done % 3 == 0; });
+  }
+  say(session, fmt::format("sums {:a} {:a}, last {}", sum_of(nested(0)), sum_of(nested(1)),
+                           mend::kokkos::last_step(session, "swap")));
+}
+
+/// A DualView in each of two regions, with data that is newer on the host.
+void use_dual_views(mend::Session& session, bool rank_dies) {
+  const int rank = session.rank().value;
+  const bool is_to_die = rank_dies && session.epoch() == mend::Epoch{0};
+  const MPI_Comm comm = session.comm();
+  Kokkos::DualView<double*> a("a", 20);
+  Kokkos::DualView<double*> b("b", 30);
+  const auto add = [=](Kokkos::DualView<double*> to, double value) {
+    to.sync_host();
+    to.modify_host();
+    for (std::size_t i = 0; i < to.extent(0); ++i) to.h_view(i) += value;
+  };
+  for (int step = 0; step < 10; ++step) {
+    checkpoint(session, "one", step, [=] { add(a, sum_over(comm, rank + step)); });
+    checkpoint(session, "other", step, [=] {
+      die_if(is_to_die && rank == 0 && step == 6);
+      add(b, sum_over(comm, a.h_view(3)));
+      add(a, 1);
+    });
+  }
+  for (auto* view : {&a, &b}) view->sync_device();
+  say(session, fmt::format("sums {:a} {:a}, last {}", sum_of_field(a.d_view), sum_of_field(b.d_view),
+                           mend::kokkos::last_step(session, "other")));
+}
+
 void nest(mend::Session& session) {
   const Numbers u("u", 1);
   checkpoint(session, "outer", 0, [=, &session] { checkpoint(session, "inner", 0, [=] { u(0) = 1; }); });
@@ -187,6 +236,8 @@ int main(int argc, char** argv) {
     if (what == "nested") return nest(session);
     if (what == "alike") return label_alike(session);
     if (what == "late") return come_late(session);
+    if (what == "swaps" || what == "swaps_deaths") return change_places(session, what == "swaps_deaths");
+    if (what == "duals" || what == "duals_deaths") return use_dual_views(session, what == "duals_deaths");
     if (what == "kernels" || what == "kernels_deaths") return compute_by_kernels(session, what == "kernels_deaths");
     compute(session, what == "deaths");
   });

@@ -198,6 +198,25 @@ TEST(MendDoctor, finds_a_time_out_that_is_too_short) {
   EXPECT_THAT(diagnosis.findings.back().remedy, HasSubstr("--mend-timeout 1000"));
 }
 
+TEST(MendDoctor, finds_a_time_out_that_is_too_short_in_files_of_options) {
+  const support::ScratchFolder folder;
+  const std::string users = folder / "user.toml";
+  const std::string sites = folder / "site.toml";
+  std::ofstream(sites) << "timeout = 150\n";
+  const ScopedEnvironment site{{"MEND_SITE_CONFIG", sites}};
+  EXPECT_THAT(doctor({"--only", "recovery"}).findings,
+              Contains(IsFinding("fail", "heartbeat", "the time-out of 150 ms is too short")));
+  std::ofstream(users) << "[mend]\nheartbeat = 90\ntimeout = 160\n";
+  const ScopedEnvironment both{{"MEND_CONFIG", users}, {"MEND_HEARTBEAT", "95"}};
+  EXPECT_THAT(
+      doctor({"--only", "recovery"}).findings,
+      Contains(IsFinding("fail", "heartbeat", "the time-out of 160 ms is too short: with a heartbeat every 95 ms")));
+  const ScopedEnvironment missing{{"MEND_CONFIG", (folder / "none.toml").string()}};
+  MendProcess process({"doctor", "--only", "recovery"});
+  EXPECT_EQ(process.wait(), 2);
+  EXPECT_THAT(process.errors(), HasSubstr("none.toml cannot be read"));
+}
+
 TEST(MendDoctor, finds_a_limit_that_is_missing) {
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);

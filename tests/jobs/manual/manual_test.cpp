@@ -78,6 +78,25 @@ TEST(MendMan, has_a_page_for_each_command_and_the_installed_are_all_of_them) {
   EXPECT_THAT(printed({"man", "plan"}), HasSubstr("\\fB\\-\\-node\\-mtbf\\fR"));
 }
 
+/// What the page of a command says after its name.
+std::string synopsis(const std::string& command) {
+  const std::string page = printed({"man", command});
+  const std::string head = ".SH SYNOPSIS\n\\fBmend " + command + "\\fR ";
+  const std::size_t begin = page.find(head);
+  if (begin == std::string::npos) return "no synopsis in: " + page;
+  return page.substr(begin + head.size(), page.find('\n', begin + head.size()) - begin - head.size());
+}
+
+TEST(MendMan, has_arguments_that_may_be_left_out_in_brackets_as_help_has) {
+  EXPECT_EQ(synopsis("status"), "[\\fIoptions\\fR] [\\fIjob\\fR]");
+  EXPECT_THAT(printed({"status", "--help"}), HasSubstr("[OPTIONS] [job]\n"));
+  EXPECT_EQ(synopsis("man"), "[\\fIoptions\\fR] [\\fIcommand\\fR]");
+  EXPECT_EQ(synopsis("stop"), "[\\fIoptions\\fR] \\fIjob\\fR");
+  EXPECT_THAT(printed({"stop", "--help"}), HasSubstr("[OPTIONS] job\n"));
+  EXPECT_EQ(synopsis("report"), "[\\fIoptions\\fR] \\fIFILE\\fR...");
+  EXPECT_THAT(printed({"report", "--help"}), HasSubstr("[OPTIONS] FILE...\n"));
+}
+
 TEST(MendMan, has_a_page_for_each_simulation) {
   if (!MEND_HAS_SIMULATIONS) GTEST_SKIP() << "built without benchmarks";
   EXPECT_THAT(printed({"man", "simulate"}), HasSubstr("see \\fBmend\\-simulate\\-agreement\\fR(1)"));

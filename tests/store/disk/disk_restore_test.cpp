@@ -725,12 +725,12 @@ TEST_F(DiskStores, go_on_without_the_disk_when_it_fails) {
   commit_each(epochs, table, 2, 4);
   epochs.next({size_ - 1});
   if (size_ > 1) expect_restored(epochs, table, 4, Origin::memory);
-  commit_each(epochs, table, 5, 6);
   at_rest([&] {
     std::filesystem::remove(folder_);
     std::filesystem::rename(folder_.string() + ".moved", folder_);
   });
-  EXPECT_EQ(on_disk().size(), 1U);
+  commit_each(epochs, table, 5, 6);
+  EXPECT_EQ(on_disk().size(), size_ > 1 ? 1U : 2U) << "a rank that is alone and new has not noticed";
 }
 
 TEST_F(DiskStores, bring_what_is_left_of_all_ranks_to_disk) {

@@ -1,6 +1,7 @@
 // Arrays that are restored from memory to another number of ranks, and data of another rank.
 
 #include "tests/store/epochs.hpp"
+#include "tests/store/messages.hpp"
 
 #include "base/error.hpp"
 #include "base/telemetry/log.hpp"
@@ -93,6 +94,48 @@ class Survivors {
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
+
+/// A bit flips in a message, and what came is noticed to be damaged: at a commit, in what becomes a parity, and at the
+/// restore, in what is brought to another rank.
+TEST_F(OtherRanks, go_back_a_version_when_data_comes_damaged) {
+  constexpr std::size_t many = std::size_t{1} << 19;
+  for (const bool at_commit : {true, false}) {
+    Epochs job({}, mend::Redundancy::parse(at_commit ? "xor:4" : "partner"));
+    if (job.size() != 4) GTEST_SKIP() << "four ranks are wanted";
+    const auto values_of = [&](int rank, int ranks, long step) {
+      std::vector<long> values(many * static_cast<std::size_t>(rank + 1) / static_cast<std::size_t>(ranks) -
+                               many * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks));
+      std::iota(values.begin(), values.end(), 10'000'000 * step);
+      return values;
+    };
+    const auto begin_of = [&](int rank, int ranks) {
+      return many * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
+    };
+    std::vector<long> values = values_of(job.rank(), 4, 1);
+    job.store().protect("cells", mend::part(values, {many}, {begin_of(job.rank(), 4)}));
+    job.store().commit();
+    values = values_of(job.rank(), 4, 2);
+    messages::are_damaged = at_commit && job.rank() == 0;
+    job.store().commit();
+    EXPECT_FALSE(messages::are_damaged) << "nothing was damaged";
+    const Survivors survivors({2});
+    if (survivors.comm() == MPI_COMM_NULL) continue;
+    job.go_on_among(survivors.comm());
+    std::vector<long> share(begin_of(job.rank() + 1, 3) - begin_of(job.rank(), 3), -1);
+    job.store().forget_members();
+    job.store().protect("cells", mend::part(share, {many}, {begin_of(job.rank(), 3)}));
+    messages::are_damaged = !at_commit;
+    EXPECT_EQ(job.store().restore(), Version{1}) << at_commit;
+    messages::are_damaged = false;
+    std::vector<long> all;
+    for (int rank = 0; rank < 4; ++rank) {
+      const auto part = values_of(rank, 4, 1);
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(begin_of(job.rank(), 3));
+    EXPECT_TRUE(std::equal(share.begin(), share.end(), begin)) << at_commit;
+  }
+}
 
 TEST_F(OtherRanks, have_arrays_of_several_redundancies) {
   Epochs epochs({}, mend::Redundancy::parse("local"));

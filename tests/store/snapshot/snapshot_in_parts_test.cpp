@@ -95,6 +95,20 @@ TEST(ASnapshotInParts, keeps_what_was_written_when_it_grows) {
   EXPECT_EQ(sound_data(block, Version{1}), data);
 }
 
+TEST(ASnapshotInParts, over_one_with_damaged_hashes_is_new_as_a_whole) {
+  const PlainBytes data = random_bytes(6 * page_bytes, 7);
+  mend::Bytes block;
+  SnapshotInParts older = in_parts(block, data.size());
+  older.write(0, data);
+  older.finish(Rank{2}, Version{1});
+  const std::size_t begin = block.size() - data.size();
+  block[begin - 64] ^= std::byte{1};
+  SnapshotInParts parts = in_parts(block, data.size(), true);
+  parts.write(0, data);
+  EXPECT_TRUE(parts.finish(Rank{2}, Version{2}).everything);
+  EXPECT_EQ(sound_data(block, Version{2}), data);
+}
+
 TEST(ASnapshotInParts, of_another_size_than_the_older_one_is_new_as_a_whole) {
   const PlainBytes data = random_bytes(2 * page_bytes, 6);
   mend::Bytes block;

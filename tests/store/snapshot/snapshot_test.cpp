@@ -20,6 +20,7 @@ using mend::MemberOf;
 using mend::Members;
 using mend::Rank;
 using mend::Version;
+using mend::detail::PartMember;
 using testing::HasSubstr;
 
 /// A rank's data of several kinds and sizes, none of which fills its place in the snapshot.
@@ -270,10 +271,13 @@ TEST(Snapshot, of_pieces_is_as_if_they_lay_in_memory) {
        {std::size_t{0}, std::size_t{1}, piece - 1, piece, piece + 1, 3 * piece + 777, 50 * piece}) {
     std::vector<char> data(size);
     for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<char>(i % 251);
+    const auto as_part = [&](std::unique_ptr<mend::Member> member) -> std::unique_ptr<mend::Member> {
+      return std::make_unique<PartMember>(mend::ArrayMember{std::move(member), {"int8", {size}, {0}, {size}}});
+    };
     Members plain;
-    plain["data"] = MemberOf<std::vector<char>>::make(data);
+    plain["data"] = as_part(MemberOf<std::vector<char>>::make(data));
     Members pieces;
-    pieces["data"] = std::make_unique<InPieces>(data);
+    pieces["data"] = as_part(std::make_unique<InPieces>(data));
 
     Bytes expected;
     Bytes snapshot;
@@ -333,6 +337,20 @@ class PackedOver : public testing::Test {
 };
 
 TEST_F(PackedOver, nothing_is_all_new) { EXPECT_TRUE(pack_over().everything); }
+
+TEST_F(PackedOver, damaged_hashes_all_is_new) {
+  pack_over();
+  const mend::WrittenSince nothing{{"field", {}}, {"serialized", {}}};
+  const auto hashes = mend::members_of(snapshot_).front().data.data() - snapshot_.data() - 8;  // the last, or padding
+  for (const std::ptrdiff_t at : {hashes - 64, std::ptrdiff_t{40}, std::ptrdiff_t{60}}) {
+    snapshot_[static_cast<std::size_t>(at)] ^= std::byte{1};
+    Members members;
+    members["field"] = MemberOf<std::vector<double>>::make(field_);
+    members["serialized"] = MemberOf<mend::Subset<int>>::make(others_);
+    EXPECT_TRUE(mend::pack(members, Rank{3}, Version{++version_}, snapshot_, true, nothing).everything) << at;
+    EXPECT_EQ(find_damage(snapshot_, Rank{3}, Version{version_}), std::nullopt) << at;
+  }
+}
 
 TEST_F(PackedOver, the_same_only_header_directory_and_hashes_are_new) {
   pack_over();

@@ -10,7 +10,7 @@
 # limit: 30
 
 program=$TMPDIR/ring
-"$1/bin/mpicc" -x c -o "$program" - -Wl,-rpath,"$1/lib" <<'PROGRAM'
+"$1/bin/mpicc" -x c -o "$program" - -Wl,-rpath,"$1/lib" <<'PROGRAM' || {
 #include <mpi.h>
 #include <sys/prctl.h>
 #include <signal.h>
@@ -35,6 +35,13 @@ int main(int argc, char** argv) {
   return 0;
 }
 PROGRAM
+  echo "untestable: it cannot be compiled"
+  exit
+}
+"$1/bin/mpirun" --with-ft ulfm --map-by :OVERSUBSCRIBE -np 1 true >/dev/null 2>&1 || {
+  echo "untestable: mpirun does not start a job"
+  exit
+}
 
 job() {
   PMIX_SERVER_NSPACE=$2 timeout --foreground -k 2 15 "$1/bin/mpirun" --map-by :OVERSUBSCRIBE -np 2 "$program" >"$TMPDIR/$2" 2>&1
