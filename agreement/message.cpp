@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace mend::agreement {
 namespace {
 
@@ -133,6 +135,15 @@ void add_to(transport::Fingerprint& print, const Tally& tally) {
   add_to(print, sets.failed);
   add_to(print, sets.acknowledged);
   add_to(print, sets.unacknowledged);
+}
+
+void add_to(transport::Fingerprint& print, EarlyTallies early) {
+  std::ranges::sort(early, {}, &EarlyTallies::value_type::first);
+  print.add(early.size());
+  for (const auto& [from, tally] : early) {
+    print.add(from.value);
+    add_to(print, tally);
+  }
 }
 
 void add_to(transport::Fingerprint& print, const Message& message) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mend::agreement {
@@ -40,6 +41,12 @@ struct Tally {
 
 /// Combines `from` into `into`. Throws UsageError when the two were made with different operations.
 void combine(Tally& into, const Tally& from, const Operations& operations);
+
+/// The contributions that have come to a member before it contributed itself, each with its sender. The member counts
+/// them when it contributes, except those of senders that it knows to be dead by then. A sender that still lives has
+/// the same failures agreed on (Core::agreed_dead) as the member. One that has died may have had others: it may have
+/// returned from the agreement before with a decision that has died with it.
+using EarlyTallies = std::vector<std::pair<Member, Tally>>;
 
 /// Adds `failed` to the failures in `tally`.
 void add_failures(Tally& tally, const ProcessSet& failed);
@@ -122,6 +129,8 @@ std::string to_string(const Decision& decision);
 
 void add_to(transport::Fingerprint& print, const ProcessSet& set);
 void add_to(transport::Fingerprint& print, const Tally& tally);
+/// The order in which `early` have come makes no difference.
+void add_to(transport::Fingerprint& print, EarlyTallies early);
 void add_to(transport::Fingerprint& print, const Message& message);
 void add_to(transport::Fingerprint& print, const Decision& decision);
 

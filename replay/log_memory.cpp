@@ -9,8 +9,7 @@ namespace mend::replay {
 
 std::span<std::byte> LogMemory::take(std::size_t size) {
   constexpr std::size_t least = std::size_t{1} << 20;
-  constexpr std::size_t alignment = 16;
-  const std::size_t room = std::max(size, std::size_t{1});  // no two pieces begin at the same place
+  const std::size_t room = room_for(size);
   while (current_ < chunks_.size() && chunks_[current_].size - offset_ < room) {
     ++current_;
     offset_ = 0;
@@ -21,8 +20,9 @@ std::span<std::byte> LogMemory::take(std::size_t size) {
   }
   Chunk& chunk = chunks_[current_];
   const std::span<std::byte> piece(chunk.bytes.get() + offset_, size);
-  offset_ = std::min(chunk.size, (offset_ + room + alignment - 1) / alignment * alignment);
+  offset_ += room;
   used_ += size;
+  taken_ += room;
   return piece;
 }
 
@@ -38,7 +38,7 @@ bool LogMemory::has_any(InUse in_use) const {
 }
 
 void LogMemory::clear(InUse in_use) {
-  current_ = offset_ = used_ = 0;
+  current_ = offset_ = used_ = taken_ = 0;
   if (in_use.empty() && left_alone_.empty()) return;
   std::ranges::move(std::exchange(left_alone_, {}), std::back_inserter(chunks_));
   const auto used = std::ranges::stable_partition(chunks_, [&](const Chunk& chunk) { return !chunk.has_any(in_use); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -20,10 +21,18 @@ class LogMemory {
   void clear(InUse in_use = {});
   /// Returns true if a piece in use is in this memory.
   bool has_any(InUse in_use) const;
-  /// Returns how many bytes are taken.
+  /// Returns the sum of the sizes of all pieces.
   std::size_t used() const { return used_; }
+  /// Returns how many bytes of memory the pieces take.
+  std::size_t taken() const { return taken_; }
+  /// Returns how many bytes of memory a piece of `size` bytes takes.
+  static constexpr std::size_t room_for(std::size_t size) {
+    return (std::max(size, std::size_t{1}) + alignment - 1) / alignment * alignment;
+  }
 
  private:
+  static constexpr std::size_t alignment = 16;
+
   struct Chunk {
     std::unique_ptr<std::byte[]> bytes;
     std::size_t size = 0;
@@ -35,6 +44,7 @@ class LogMemory {
   std::size_t current_ = 0;  ///< the chunk that pieces are taken from
   std::size_t offset_ = 0;   ///< the offset in that chunk
   std::size_t used_ = 0;
+  std::size_t taken_ = 0;
 };
 
 }  // namespace mend::replay

@@ -285,6 +285,7 @@ class Reader {
     }
     return all;
   }
+  bool is_at_end() const { return bytes_.empty(); }
   std::span<const std::byte> raw(std::size_t size) {
     if (size > bytes_.size()) throw std::runtime_error("a message log is cut off");
     const auto taken = bytes_.first(size);
@@ -297,6 +298,10 @@ class Reader {
 };
 
 constexpr std::uint64_t mark = 0x6d6c6f672d303031;  // "mlog-001"
+
+void require_sound(bool is_sound) {
+  if (!is_sound) throw std::runtime_error("a message log is damaged");
+}
 
 }  // namespace
 
@@ -322,22 +327,25 @@ std::vector<std::byte> RegionLog::write() const {
   return out.take();
 }
 
-void RegionLog::read(std::span<const std::byte> bytes) {
+RegionLog RegionLog::parsed(std::span<const std::byte> bytes, Hash hash) {
   Reader in(bytes);
   if (in.word() != mark) throw std::runtime_error("this is not a message log");
-  while (!regions_.empty()) {
-    retire(std::move(regions_.back()));
-    regions_.pop_back();
-  }
-  theirs_.clear();
-  begin_call();
-  depth_ = in.word();
-  has_dropped_ = in.word() != 0;
-  sends_ = in.counts();
-  received_ = in.counts();
-  for (std::uint64_t regions = in.word(); regions > 0; --regions) {
-    Region& region = regions_.emplace_back();
-    region.id = static_cast<int>(in.word());
+  RegionLog log(in.word(), hash);
+  require_sound(log.depth_ > 0);
+  const std::uint64_t has_dropped = in.word();
+  require_sound(has_dropped <= 1);
+  log.has_dropped_ = has_dropped == 1;
+  log.sends_ = in.counts();
+  log.received_ = in.counts();
+  const std::uint64_t regions = in.word();
+  require_sound(regions <= log.depth_);
+  std::uint64_t least_id = 0;
+  while (log.regions_.size() < regions) {
+    Region& region = log.regions_.emplace_back();
+    const std::uint64_t id = in.word();
+    require_sound(id >= least_id && id <= std::numeric_limits<int>::max());
+    least_id = id + 1;
+    region.id = static_cast<int>(id);
     region.sent = in.counts();
     region.received = in.counts();
     for (std::uint64_t entries = in.word(); entries > 0; --entries) {
@@ -351,6 +359,23 @@ void RegionLog::read(std::span<const std::byte> bytes) {
       region.log.push_back(entry);
     }
   }
+  require_sound(in.is_at_end());
+  return log;
+}
+
+void RegionLog::read(std::span<const std::byte> bytes) {
+  RegionLog log = parsed(bytes, hash_);
+  while (!regions_.empty()) {
+    retire(std::move(regions_.back()));
+    regions_.pop_back();
+  }
+  theirs_.clear();
+  begin_call();
+  depth_ = log.depth_;
+  has_dropped_ = log.has_dropped_;
+  sends_ = std::move(log.sends_);
+  received_ = std::move(log.received_);
+  regions_ = std::move(log.regions_);
 }
 
 std::size_t RegionLog::bytes() const {

@@ -99,7 +99,8 @@ class RegionLog final : public MessageLog {
 
   // --- as a member of what is committed --------------------------------------------------------------------------
   std::vector<std::byte> write() const;
-  /// Throws std::runtime_error if `bytes` are not what write() has returned.
+  /// Replaces this log by the one that write() was called for. Throws std::runtime_error if `bytes` are not what
+  /// write() has returned; then this log stays as it is.
   void read(std::span<const std::byte> bytes);
 
   /// Returns the number of bytes of kept messages.
@@ -126,6 +127,7 @@ class RegionLog final : public MessageLog {
   Counts sent_at(int region) const;
   Counts received_at(int region) const;
   Counts needed_from(int peer, const Position& position, const Report& report) const;
+  static RegionLog parsed(std::span<const std::byte> bytes, Hash hash);
   Region begun(int id);
   void retire(Region region);
   void compare(const Channel& channel, const Count& mine, const Count& theirs);

@@ -71,7 +71,7 @@ bool SenderLog::is_known(const Channel& channel, const Sends& sends) const {
 }
 
 MessageLog::Copy SenderLog::begin_send(const Channel& channel, std::size_t size) {
-  held_ += is_mate(channel.peer) ? size : size + bytes_beside;
+  held_ += is_mate(channel.peer) ? LogMemory::room_for(size) : size + bytes_beside;
   const std::span<std::byte> copy = is_mate(channel.peer) ? now().retained.take(size) : now().memory.take(size);
   return {copy, !is_known(channel, now().sends[channel])};
 }

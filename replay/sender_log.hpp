@@ -174,7 +174,7 @@ class SenderLog final : public MessageLog {
   bool has_forgotten() const;
   /// Returns how many bytes the log and the copies for mates hold, with what messages need beside their bytes.
   std::size_t bytes_held() const { return held_; }
-  /// Returns how many bytes are kept of messages to mates.
+  /// Returns how many bytes of memory the copies for mates take.
   std::size_t retained_bytes() const;
 
  private:

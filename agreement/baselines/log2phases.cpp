@@ -1,6 +1,7 @@
 #include "agreement/baselines/log2phases.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mend::agreement {
 namespace {
@@ -22,6 +23,11 @@ void Log2Phases::contribute(AgreementId id, const Contribution& contribution, Ac
   next_votes_ = {};
   voted_up_ = in_office_ = false;
   combine(votes_.tally, mine, operations());
+  for (const auto& [from, tally] : std::exchange(votes_.early, {})) {
+    if (ignores(from)) continue;
+    combine(votes_.tally, tally, operations());
+    votes_.voted.insert(from);
+  }
   if (votes_.coordinator && !dead_.contains(*votes_.coordinator)) {
     send(*votes_.coordinator, Message::Kind::up, id, term_of(*votes_.coordinator), &votes_.tally, actions);
   }
@@ -45,11 +51,13 @@ void Log2Phases::take_up(Member from, const Message& message, Actions& actions) 
   if (message.agreement.value < returned_from_) {
     return send(from, Message::Kind::down, message.agreement, last_decided_by_, &last_result_, actions);
   }
-  Votes& votes = votes_for(message.agreement);
-  combine(votes.tally, message.tally, operations());
-  const bool in_office = &votes == &votes_ && in_office_;
-  if (!in_office || message.round.root == self()) votes.voted.insert(from);
-  if (&votes == &votes_ && at_agreement()) advance(actions);
+  if (message.agreement.value >= came_to_) {
+    next_votes_.early.emplace_back(from, message.tally);
+    return;
+  }
+  combine(votes_.tally, message.tally, operations());
+  if (!in_office_ || message.round.root == self()) votes_.voted.insert(from);
+  advance(actions);
 }
 
 void Log2Phases::take_down(const Message& message, Actions& actions) {
@@ -193,6 +201,7 @@ void Log2Phases::add_to(transport::Fingerprint& print) const {
   for (const Votes* votes : {&votes_, &next_votes_}) {
     add_to(print, votes->tally);
     add_to(print, votes->voted);
+    add_to(print, votes->early);
     print.add(votes->coordinator ? votes->coordinator->value + 1 : 0);
   }
   add_to(print, last_result_);

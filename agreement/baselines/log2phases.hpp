@@ -43,6 +43,7 @@ class Log2Phases final : public BaselineCore {
   struct Votes {
     Tally tally;
     ProcessSet voted;                   ///< the members whose votes have come
+    EarlyTallies early;                 ///< the votes that came before this member voted
     std::optional<Member> coordinator;  ///< the last coordinator that asked for this member's vote, if any
   };
 

@@ -43,7 +43,7 @@
 //           Contributed_p                Open::contributed; Open::missing counts the children that are not in it
 //   Procedure Agreement(v, a)            contribute; F is combine, "wait until" is the owner's (agreement/service.hpp)
 //   Procedure Decision(v, a)             decide; the DOWN to Children there, to others in tell_grandchildren
-//   Part 2  Recv(UP)                     take_up
+//   Part 2  Recv(UP)                     take_up; contribute takes those that came before
 //           Recv(DOWN)                   take_down
 //           Recv(RESULT_REQUEST)
 //             forall r < q: S[r] <- dead take_request fills told_, settle and discover act on it
@@ -101,6 +101,12 @@
 // hold the same set of agreed failures. Later messages carry only new failures, so that without failures they carry
 // none. If mending has made the tree degenerate, all members build the same new tree at that moment. Messages also
 // carry the range of agreements returned from (agreement/era/archive.hpp).
+//
+// So the failures in a message are relative to its sender's set of agreed failures. By P4, that set can differ only if
+// the sender has died, and then the receiver knows of the death when it has returned from the agreement before: the
+// decision names the sender. An UP that comes before the receiver has contributed may be older than this knowledge.
+// Therefore it waits until the receiver contributes, and is refused then like any other message of the dead
+// (EarlyTallies in agreement/message.hpp).
 //
 // The end of a group: a member that has returned goes on answering until its owner knows that every living member has
 // returned from all agreements of the group (Service::end_groups_before). The owner ensures this by a flush: one more
@@ -184,6 +190,7 @@ class BasicEra final : public Core {
     std::uint32_t missing = 0;  ///< children that have not contributed
     Tally tally;                ///< Current of the paper
     ProcessSet contributed;     ///< the members whose UP has come
+    EarlyTallies early;         ///< the UPs that came before this member contributed
   };
 
   static constexpr bool keeps(Rule rule) { return Rules::keep(rule); }
@@ -192,6 +199,7 @@ class BasicEra final : public Core {
   void take_down(Member from, const Message& message, Actions& actions);
   void take_request(Member from, const Message& message, Actions& actions);
 
+  void count_early(Open& open);
   void advance(Open& open, Actions& actions);
   void meet_partner(Open& open, Member partner, Actions& actions);
   void decide(Open& open, const Tally& result, Member told_by, Actions& actions);

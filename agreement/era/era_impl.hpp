@@ -40,9 +40,20 @@ void BasicEra<Rules>::contribute(AgreementId id, const Contribution& contributio
   open.call = contribution.call;
   open.view = views_.back().number;
   combine(open.tally, tally_of(contribution, archive_.returned(), acknowledged_, views_.back().agreed), *operations_);
+  count_early(open);
   count_missing(open, views_.back());
   advance(open, actions);
   settle(actions);
+}
+
+template <class Rules>
+void BasicEra<Rules>::count_early(Open& open) {
+  for (const auto& [from, tally] : open.early) {
+    if (ignores(from)) continue;
+    combine(open.tally, tally, *operations_);
+    open.contributed.insert(from);
+  }
+  open.early.clear();
 }
 
 // ---- ERA Part 3 and Procedure Decision
@@ -129,10 +140,13 @@ void BasicEra<Rules>::take_up(Member from, const Message& message, Actions& acti
     return;
   }
   Open& open = find_or_open(message.agreement);
+  if (open.status == Status::not_contributed) {
+    open.early.emplace_back(from, message.tally);
+    return;
+  }
   if (!keeps(Rule::hear_late_ups) && open.status == Status::broadcasting) return;
   combine(open.tally, message.tally, *operations_);
   const bool first = open.contributed.insert(from);
-  if (open.status == Status::not_contributed) return;
   const std::vector<Member>& children = view_of(open).children;
   if (first && std::binary_search(children.begin(), children.end(), from)) --open.missing;
   advance(open, actions);
@@ -310,6 +324,7 @@ typename BasicEra<Rules>::Open& BasicEra<Rules>::find_or_open(AgreementId id) {
     fresh.missing = 0;
     fresh.tally = {};
     fresh.contributed.clear();
+    fresh.early.clear();
   }
   fresh.id = id;
   return *open_.insert(at, std::move(fresh));
@@ -343,6 +358,7 @@ void BasicEra<Rules>::add_to(transport::Fingerprint& print) const {
     print.add(open.view);
     add_to(print, open.tally);
     add_to(print, open.contributed);
+    add_to(print, open.early);
   }
   archive_.add_to(print);
 }

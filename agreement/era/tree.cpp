@@ -107,11 +107,11 @@ Tree::Tree(std::uint32_t size, Layout layout, ProcessSet left_out)
   const std::uint32_t all_groups = (size - 1) / layout_.group_size + 1;
   for (const ProcessSet::Run& run : left_out_.runs()) {
     // Only a group that begins inside the run can lie in it completely.
-    const std::uint32_t first = (run.first.value + layout_.group_size - 1) / layout_.group_size;
-    for (std::uint32_t group = first; group < all_groups; ++group) {
-      const std::uint64_t end = std::min<std::uint64_t>(std::uint64_t{group + 1} * layout_.group_size, size_);
+    const std::uint64_t first = (std::uint64_t{run.first.value} + layout_.group_size - 1) / layout_.group_size;
+    for (std::uint64_t group = first; group < all_groups; ++group) {
+      const std::uint64_t end = std::min<std::uint64_t>((group + 1) * layout_.group_size, size_);
       if (end - 1 > run.last.value) break;
-      empty_groups.insert({group});
+      empty_groups.insert(Member{static_cast<std::uint32_t>(group)});
     }
   }
   empty_groups_ = Gaps(empty_groups);
@@ -220,8 +220,9 @@ ProcessSet Tree::between(Member member, Member upper) const {
 }
 
 bool Tree::degenerated(const ProcessSet& dead) const {
-  const std::uint64_t fresh = std::uint64_t{layout_.across} + (layout_.group_size > 1 ? layout_.within : 0);
-  if (fresh >= Layout::unbounded) return false;
+  // No member has more children than there are other groups, and other members in its group.
+  const std::uint64_t fresh =
+      std::uint64_t{std::min(layout_.across, groups_ - 1)} + std::min(layout_.within, layout_.group_size - 1);
   std::vector<Member> found;
   Member last_looked_at{size_};
   for (Member gone : dead.members()) {

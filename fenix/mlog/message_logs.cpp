@@ -187,12 +187,12 @@ void MessageLogs::read(int id, std::span<const std::byte> bytes) {
   if (epoch() != Epoch{0} && is_synced(log))
     throw Refused(FENIX_ERROR_INVALID_LOGIC_CALL,
                   fmt::format("message log {} was synced already: restore it before that", id));
-  messages_.drop(log.virtual_comm);
   try {
     log.regions.read(bytes);
   } catch (const std::runtime_error& error) {
     throw Refused(FENIX_ERROR_NODATA_FOUND, fmt::format("message log {} was not restored: {}", id, error.what()));
   }
+  messages_.drop(log.virtual_comm);
 }
 
 // --- sync ------------------------------------------------------------------------------------------------------

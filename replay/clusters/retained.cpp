@@ -7,9 +7,9 @@
 namespace mend::replay {
 
 std::span<std::byte> Retained::take(std::size_t size) {
-  const auto has_room = [&](const Piece& piece) { return piece.memory.used() < piece_; };
+  const auto has_room = [&](const Piece& piece) { return piece.memory.taken() < piece_; };
   if (current_ == nullptr || !has_room(*current_)) {
-    const auto free = std::ranges::find_if(pieces_, [](const Piece& piece) { return piece.memory.used() == 0; });
+    const auto free = std::ranges::find_if(pieces_, [](const Piece& piece) { return piece.memory.taken() == 0; });
     current_ = free == pieces_.end() ? &pieces_.emplace_back() : &*free;
   }
   return current_->memory.take(size);
@@ -55,7 +55,7 @@ std::vector<Resent> Retained::of(int peer) const {
 
 std::size_t Retained::bytes() const {
   std::size_t sum = 0;
-  for (const Piece& piece : pieces_) sum += piece.memory.used();
+  for (const Piece& piece : pieces_) sum += piece.memory.taken();
   return sum;
 }
 

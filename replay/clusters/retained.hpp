@@ -39,7 +39,8 @@ class Retained {
   void reuse(InUse in_use);
   /// Returns the messages that are kept for `peer`, in the order in which they were sent.
   std::vector<Resent> of(int peer) const;
-  /// Returns how many bytes are used, also by copies that are not kept any more.
+  /// Returns how many bytes of memory the copies take, also those that are not kept any more. An empty one takes some
+  /// too.
   std::size_t bytes() const;
 
  private:

@@ -52,7 +52,10 @@ struct Print {
   void operator()(const Ready& ready) const { print.add(ready.floor ? ready.floor->value + 1 : 0); }
   void operator()(const Ask&) const {}
   void operator()(const Answer& answer) const { add_to(print, answer.report); }
-  void operator()(const Floors& floors) const { add(floors.line); }
+  void operator()(const Floors& floors) const {
+    add(floors.line);
+    for (const Date date : floors.dates) print.add(date.value);
+  }
   void operator()(const Unneeded& unneeded) const { print.add(unneeded.date.value); }
 
   void add(const Line& line) const {

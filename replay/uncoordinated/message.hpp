@@ -62,6 +62,8 @@ struct Answer {
 /// No rank will roll back further than this line any more.
 struct Floors {
   Line line;
+  /// For each rank: the last date that it had sent to the receiver of this before its epoch of the line.
+  std::vector<Date> dates;
 };
 /// The sender will never again need messages up to this date.
 struct Unneeded {

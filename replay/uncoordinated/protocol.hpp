@@ -106,6 +106,7 @@ struct Commit {
     bool due = false;                     ///< to be sent again as soon as its phase is ready
   };
   /// The messages received on one channel in one phase of the receiver: a row of the paper's RPP (ReceivedPerPhase).
+  /// The first row also has those of earlier rows that Collects has merged with it.
   struct Received {
     Phase phase;
     CommitEpoch epoch;
@@ -270,6 +271,8 @@ class BasicReplay {
   std::vector<Receipt> receipts_since(const Channel& channel, Date after) const;
   Receipt receipt_for(const Channel& channel, Date date) const;
   void take(Rank from, const std::vector<Receipt>& receipts);
+
+  static void merge_received(std::vector<Commit::Received>& rows, CommitEpoch floor, Date date);
 
   void enter_round(const Recovers& recovers);
   Report report() const;

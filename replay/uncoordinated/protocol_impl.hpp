@@ -7,6 +7,7 @@
 #include "replay/uncoordinated/protocol.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace mend::replay {
@@ -307,13 +308,10 @@ void BasicReplay<Rules>::hear(Rank from, const Report& report, Actions& actions)
   }
   const Line line = recovery_line(all, setup_.clusters);
   for (std::size_t to = 0; to < ranks(); ++to) {
-    Decree decree{line, std::vector<Date>(ranks()), {}};
+    Decree decree{line, {}, {}};
     for (std::size_t rank = 0; rank < ranks(); ++rank) {
+      decree.dates.push_back(sent_before(all[rank], line[rank], to));
       decree.received.push_back(received_by(all[rank], line[rank])[to]);
-      if (!line[rank]) continue;
-      for (const Row& row : all[rank].rows) {
-        if (row.epoch == *line[rank]) decree.dates[rank] = row.begin[to];
-      }
     }
     tell(Rank{static_cast<int>(to)}, std::move(decree), actions);
   }
@@ -487,7 +485,11 @@ void BasicReplay<Rules>::hear(Rank from, const Answer& answer, Actions& actions)
     for (const Report& report : all) smallest = std::min(smallest, report.epoch);
     line.assign(ranks(), smallest);
   }
-  for (std::size_t to = 0; to < ranks(); ++to) tell(Rank{static_cast<int>(to)}, Floors{line}, actions);
+  for (std::size_t to = 0; to < ranks(); ++to) {
+    Floors floors{line, {}};
+    for (std::size_t rank = 0; rank < ranks(); ++rank) floors.dates.push_back(sent_before(all[rank], line[rank], to));
+    tell(Rank{static_cast<int>(to)}, std::move(floors), actions);
+  }
 }
 
 template <class Rules>
@@ -501,7 +503,19 @@ void BasicReplay<Rules>::hear(Rank, const Floors& floors, Actions& actions) {
       if (received.epoch < floor) date = received.last;
     }
     if (date != Date{}) tell(Rank{static_cast<int>(rank)}, Unneeded{date}, actions);
+    merge_received(now_.channels[rank].received, floor, floors.dates[rank]);
   }
+}
+
+/// Merges the rows of messages that this rank has received before `floor` and that their sender has sent before its own
+/// floor (up to `date`). The sender does not compute these messages again, so they are never orphans, and their phases
+/// are not needed. It may send some of them again from a commit. For their receipts, all epochs before the floor mean
+/// the same: this rank never needs the messages again.
+template <class Rules>
+void BasicReplay<Rules>::merge_received(std::vector<Commit::Received>& rows, CommitEpoch floor, Date date) {
+  const auto is_later = [&](const Commit::Received& row) { return row.epoch >= floor || row.last > date; };
+  const auto later = std::find_if(rows.begin(), rows.end(), is_later);
+  if (later != rows.begin()) rows.erase(rows.begin(), std::prev(later));
 }
 
 template <class Rules>

@@ -54,6 +54,12 @@ const std::vector<Date>& received_by(const Report& report, std::optional<CommitE
   return row == report.rows.end() ? report.has : row->had;
 }
 
+Date sent_before(const Report& report, std::optional<CommitEpoch> target, std::size_t peer) {
+  const auto row =
+      std::find_if(report.rows.begin(), report.rows.end(), [&](const Row& one) { return one.epoch == target; });
+  return row == report.rows.end() ? Date{} : row->begin[peer];
+}
+
 Line recovery_line(std::span<const Report> reports, std::span<const int> clusters) {
   Line line(reports.size());
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {

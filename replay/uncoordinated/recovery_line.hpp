@@ -17,6 +17,7 @@
 #include "replay/uncoordinated/counts.hpp"
 #include "transport/simulated/fingerprint.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,6 +55,10 @@ Line recovery_line(std::span<const Report> reports, std::span<const int> cluster
 
 /// Returns the dates that the rank of `report` has received in the state to which it rolls back, or now if it stays.
 const std::vector<Date>& received_by(const Report& report, std::optional<CommitEpoch> target);
+
+/// Returns the last date that the rank of `report` had sent to `peer` before the epoch to which it rolls back; 0 if it
+/// stays.
+Date sent_before(const Report& report, std::optional<CommitEpoch> target, std::size_t peer);
 
 /// Returns the line for the case that all ranks failed now. No rank will ever roll back further.
 Line line_of_all(std::span<const Report> reports, std::span<const int> clusters);

@@ -28,6 +28,8 @@ class AgreementNode {
   const CoreType& core() const { return core_; }
   std::size_t calls() const { return calls_.size(); }
   const std::map<std::uint64_t, Decision>& decided() const { return decided_; }
+  /// Returns the failures that this member had agreed on when it came to agreement `id`.
+  const ProcessSet& agreed_before(std::uint64_t id) const { return agreed_before_[id]; }
   /// Returns what went wrong in this member alone.
   const std::string& complaint() const { return complaint_; }
 
@@ -42,7 +44,8 @@ class AgreementNode {
     Contribution contribution;
     contribution.value.words[0] = 0xff & ~bit_of(self_);
     contribution.call = calls_[next_];
-    core_.acknowledge(core_.agreed_dead());
+    agreed_before_.push_back(core_.agreed_dead());
+    core_.acknowledge(agreed_before_.back());
     const AgreementId id{next_++};
     act(outbox, [&](Actions& actions) { core_.contribute(id, contribution, actions); });
   }
@@ -57,6 +60,7 @@ class AgreementNode {
   void add_to(transport::Fingerprint& print) const {
     core_.add_to(print);
     print.add(next_);
+    for (const ProcessSet& agreed : agreed_before_) agreement::add_to(print, agreed);
     for (const auto& [id, decision] : decided_) {
       print.add(id);
       agreement::add_to(print, decision);
@@ -100,9 +104,32 @@ class AgreementNode {
   CoreType core_;
   std::vector<Call> calls_;
   std::size_t next_ = 0;
+  std::vector<ProcessSet> agreed_before_;  // by agreement
   std::map<std::uint64_t, Decision> decided_;
   std::string complaint_;
 };
+
+/// Checks that a decision of member `p` tells only of failures that the members had not agreed on before, and holds
+/// nothing of members that they had agreed to be dead. The members acknowledge all failures that they agree on.
+template <class CoreType>
+std::optional<std::string> old_failure(std::size_t p, const AgreementNode<CoreType>& node, std::uint64_t id,
+                                       const Decision& decision) {
+  const ProcessSet& before = node.agreed_before(id);
+  if (decision.failed.intersects(before)) {
+    return fmt::format("News: {} returns from #{} with {}, and {} were agreed on before", p, id, to_string(decision),
+                       before.to_string());
+  }
+  for (const Member member : before.members()) {
+    if ((decision.value.words[0] >> member.value & 1U) == 0) {
+      return fmt::format("News: {} returns from #{} with a contribution of {}, which was agreed dead before", p, id,
+                         member.value);
+    }
+  }
+  if (decision.unacknowledged_failure && decision.failed.empty()) {
+    return fmt::format("News: {} returns from #{} with an error, though all failures are acknowledged", p, id);
+  }
+  return std::nullopt;
+}
 
 /// Whether members that died after they had returned must have returned the same as the living ones.
 enum class Uniformity { among_the_living, uniform };
@@ -118,6 +145,7 @@ std::optional<std::string> broken_promise(const transport::Situation<AgreementNo
     const auto& node = *now.nodes[p];
     if (!node.complaint().empty()) return node.complaint();
     for (const auto& [id, decision] : node.decided()) {
+      if (auto old = old_failure(p, node, id, decision)) return old;
       for (std::size_t q = p + 1; q < members; ++q) {
         if (!counts(q)) continue;
         const auto other = now.nodes[q]->decided().find(id);

@@ -29,10 +29,10 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 namespace mend::agreement {
 namespace {
 
-/// Members in one thread; every message is delivered at once.
+/// Members in one thread. Contributions come to a member after its own, or before it (`ups_come_early`).
 class Group {
  public:
-  Group(std::uint32_t members, Layout layout) {
+  Group(std::uint32_t members, Layout layout, bool ups_come_early = false) : ups_come_early_(ups_come_early) {
     const auto tree = std::make_shared<const Tree>(members, layout);
     for (std::uint32_t p = 0; p < members; ++p) members_.emplace_back(Member{p}, tree);
   }
@@ -44,13 +44,9 @@ class Group {
     for (std::size_t p = members_.size(); p-- > 0;) {
       members_[p].contribute(id, contribution, actions_);
       perform(Member{static_cast<std::uint32_t>(p)});
+      if (ups_come_early_) deliver();
     }
-    while (!on_their_way_.empty()) {
-      const auto [from, to, message] = std::move(on_their_way_.back());
-      on_their_way_.pop_back();
-      members_[to.value].receive(from, message, actions_);
-      perform(to);
-    }
+    deliver();
   }
 
   std::size_t returned() const { return returned_; }
@@ -63,12 +59,22 @@ class Group {
     Message message;
   };
 
+  void deliver() {
+    while (!on_their_way_.empty()) {
+      const auto [from, to, message] = std::move(on_their_way_.back());
+      on_their_way_.pop_back();
+      members_[to.value].receive(from, message, actions_);
+      perform(to);
+    }
+  }
+
   void perform(Member member) {
     for (Actions::Send& send : actions_.sends) on_their_way_.push_back({member, send.to, send.message});
     returned_ += actions_.decided.size();
     actions_.clear();
   }
 
+  bool ups_come_early_;
   std::vector<Era> members_;
   std::vector<Letter> on_their_way_;
   Actions actions_;
@@ -88,14 +94,16 @@ TEST(TreeMemory, a_million_members_cost_no_more_than_ten) {
 }
 
 TEST(EraMemory, nothing_is_allocated_once_warm) {
-  for (const char* layout : {"binary", "star", "bin/star:4"}) {
-    Group group(8, Layout::parse(layout));
-    std::uint64_t id = 0;
-    for (int i = 0; i < 10; ++i) group.contribute({id++});
-    const std::size_t before = allocations;
-    for (int i = 0; i < 1000; ++i) group.contribute({id++});
-    EXPECT_EQ(allocations - before, 0U) << layout;
-    EXPECT_EQ(group.returned(), 8 * id);
+  for (const bool ups_come_early : {false, true}) {
+    for (const char* layout : {"binary", "star", "bin/star:4"}) {
+      Group group(8, Layout::parse(layout), ups_come_early);
+      std::uint64_t id = 0;
+      for (int i = 0; i < 10; ++i) group.contribute({id++});
+      const std::size_t before = allocations;
+      for (int i = 0; i < 1000; ++i) group.contribute({id++});
+      EXPECT_EQ(allocations - before, 0U) << layout;
+      EXPECT_EQ(group.returned(), 8 * id);
+    }
   }
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 std::vector<std::uint32_t> children(const Tree& tree, std::uint32_t member, const ProcessSet& dead) {
   std::vector<Member> found;
@@ -87,6 +88,12 @@ TEST(Tree, a_group_that_is_left_out_whole_is_no_group) {
   EXPECT_THAT(children(tree, 9, {}), ElementsAre(10, 11));
 }
 
+TEST(Tree, a_group_is_not_left_out_because_its_size_is_near_the_largest_number) {
+  const Tree tree(4, Layout::parse("bin/bin:4294967295"), set_of({2, 3}));
+  EXPECT_THAT(children(tree, 0, {}), ElementsAre(1));
+  EXPECT_EQ(tree.parent({1}, {}), Member{0});
+}
+
 TEST(Tree, between_names_those_whose_death_makes_one_the_parent_of_another) {
   const Tree tree(15, Layout::binary());  // 0-1-3-7
   EXPECT_EQ(tree.between({7}, {0}), set_of({1, 3}));
@@ -139,6 +146,22 @@ TEST(Tree, degenerates_when_the_dead_leave_one_member_with_too_many_children) {
   EXPECT_TRUE(tree.degenerated(set_of({1, 2, 3, 4, 5})));
   EXPECT_FALSE(tree.without(set_of({1, 2, 3, 4, 5})).degenerated(set_of({1, 2, 3, 4, 5})));
   EXPECT_FALSE(Tree(1000, Layout::star()).degenerated(set_of({0, 1, 2, 3})));
+}
+
+TEST(Tree, degenerates_also_if_the_members_of_a_group_form_a_star) {
+  const Tree tree(1000, Layout::parse("bin/star:4"));
+  const ProcessSet leaders = set_of({4, 8, 12, 16, 20, 24, 28});
+  EXPECT_THAT(children(tree, 0, leaders), SizeIs(33));
+  EXPECT_TRUE(tree.degenerated(leaders));
+  EXPECT_FALSE(tree.degenerated(set_of({4})));
+  EXPECT_FALSE(tree.without(leaders).degenerated(leaders));
+}
+
+TEST(Tree, degenerates_by_the_children_that_a_small_group_has_room_for) {
+  const Tree tree(1000, Layout::parse("bin/bin:2"));
+  EXPECT_THAT(children(tree, 0, set_of({2, 4})), SizeIs(7));
+  EXPECT_TRUE(tree.degenerated(set_of({2, 4})));  // a new tree gives a member at most 3 children
+  EXPECT_FALSE(tree.degenerated(set_of({2})));
 }
 
 TEST(Tree, of_a_million_members_knows_their_parents) {

@@ -14,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -302,6 +304,43 @@ TEST(RegionLog, takes_a_call_back_that_a_failure_has_interrupted) {
   log.receive({1, 0, 6}, std::as_bytes(std::span(&value, 1)), true);
   log.undo_call();
   EXPECT_EQ(log.report_for(1, {}).received.at({1, 0, 6}).number, 1U);  // by request
+}
+
+/// Returns `bytes` with another word in the place of each `word`.
+std::vector<std::byte> with_other_words(std::vector<std::byte> bytes, std::uint64_t word, std::uint64_t other) {
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof word)
+    if (std::memcmp(bytes.data() + at, &word, sizeof word) == 0) std::memcpy(bytes.data() + at, &other, sizeof other);
+  return bytes;
+}
+
+TEST(RegionLog, stays_as_it_is_if_it_is_not_given_what_was_written) {
+  std::deque<std::uint64_t> wire;
+  RegionLog source(1'003, &hash);
+  for (const int region : {1'001, 1'002}) {
+    source.begin_region(region);
+    send_if_needed(source, to_1, 1, wire);
+    receive_value(source, {1, 0, 6}, 2);
+  }
+  const std::vector<std::byte> written = source.write();
+  RegionLog log(4, &hash);
+  log.begin_region(7);
+  send_if_needed(log, to_1, 3, wire);
+  const std::vector<std::byte> before = log.write();
+  const auto expect_refused = [&](std::span<const std::byte> bytes, const char* what) {
+    EXPECT_THROW(log.read(bytes), std::runtime_error) << what << ", " << bytes.size() << " bytes";
+    EXPECT_TRUE(log.write() == before) << what << ", " << bytes.size() << " bytes";
+  };
+  for (std::size_t size = 0; size < written.size(); ++size) expect_refused(std::span(written).first(size), "cut off");
+  std::vector<std::byte> longer = written;
+  longer.push_back(std::byte{0});
+  expect_refused(longer, "one byte more");
+  expect_refused(with_other_words(written, 1'003, 0), "depth 0");
+  expect_refused(with_other_words(written, 1'003, 1), "more regions than the depth");
+  expect_refused(with_other_words(written, 1'002, 1'001), "the same region twice");
+  expect_refused(with_other_words(written, 1'002, std::uint64_t{1} << 40U), "no number of a region");
+  log.read(written);
+  EXPECT_TRUE(log.write() == written);
+  EXPECT_EQ(log.region(), 1'002);
 }
 
 TEST(RegionLog, notices_another_content_at_the_last_known_message) {

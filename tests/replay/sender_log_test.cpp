@@ -3,6 +3,7 @@
 // that of a run without failures.
 
 #include "replay/clusters/clusters.hpp"
+#include "replay/clusters/retained.hpp"
 #include "replay/sender_log.hpp"
 #include "tests/replay/drawn_messages.hpp"
 #include "tests/replay/hash.hpp"
@@ -424,10 +425,13 @@ TEST_P(SenderLogWithout, is_caught) {
 TEST(SenderLogOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_acknowledged) {
   SenderLog sender(0, &hash, {false, true, false}, {16, 2});
   SenderLog mate(1, &hash, {true, false, false}, {16, 2});
+  constexpr std::size_t memory_of_three = 3 * LogMemory::room_for(sizeof(std::uint64_t));
   for (const std::uint64_t number : {1U, 2U, 3U}) send(sender, {1, 0, 7}, number);
+  EXPECT_EQ(sender.retained_bytes(), memory_of_three);
+  EXPECT_EQ(sender.bytes_held(), memory_of_three);
   send(sender, {2, 0, 7}, 4);
   EXPECT_EQ(sender.bytes(), 8U);
-  EXPECT_EQ(sender.retained_bytes(), 24U);
+  EXPECT_EQ(sender.retained_bytes(), memory_of_three);
   receive(mate, {0, 0, 7}, 1);
   EXPECT_THAT(mate.take_acknowledgements(), IsEmpty());
   receive(mate, {0, 0, 7}, 2);
@@ -439,7 +443,7 @@ TEST(SenderLogOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_ackn
   ASSERT_THAT(resent, SizeIs(1));
   EXPECT_EQ(number_in(resent.front().bytes), 3U);
   cut(sender);
-  EXPECT_EQ(sender.retained_bytes(), 24U);  // a mate may not have come to its restore() yet
+  EXPECT_EQ(sender.retained_bytes(), memory_of_three);  // a mate may not have come to its restore() yet
   cut(sender);
   EXPECT_EQ(sender.retained_bytes(), 0U);
   EXPECT_EQ(sender.bytes(), 8U);  // of the setup
@@ -459,6 +463,20 @@ TEST(SenderLogOfAMember, counts_an_acknowledgement_in_its_phase_only) {
   const auto resent = sender.hear(1, mate.receipts_for(0));
   ASSERT_THAT(resent, SizeIs(1));
   EXPECT_EQ(number_in(resent.front().bytes), 2U);
+}
+
+/// All but the newest message are acknowledged at any time.
+TEST(Retained, uses_the_memory_of_small_messages_again_before_a_commit) {
+  for (const std::size_t size : {0U, 1U, 100U}) {
+    Retained retained(1024);
+    for (std::uint64_t number = 0; number < 10'000; ++number) {
+      retained.keep({1, 0, 7}, number, retained.take(size));
+      retained.received({1, 0, 7}, number);
+      retained.reuse({});
+      ASSERT_GT(retained.bytes(), 0U) << size;
+      ASSERT_LT(retained.bytes(), 4096U) << size;
+    }
+  }
 }
 
 // --- one rank --------------------------------------------------------------------------------------------------
@@ -627,6 +645,9 @@ TEST(LogMemory, gives_each_piece_a_place_of_its_own) {
   EXPECT_NE(first, second);
   EXPECT_NE(second, memory.take(1).data());
   EXPECT_EQ(memory.used(), 1U);
+  EXPECT_EQ(memory.taken(), 3 * LogMemory::room_for(1));
+  EXPECT_EQ(LogMemory::room_for(0), LogMemory::room_for(16));
+  EXPECT_EQ(LogMemory::room_for(17), 32U);
 }
 
 TEST(LogMemory, keeps_what_it_gave_where_it_is_and_takes_it_again) {
@@ -635,8 +656,10 @@ TEST(LogMemory, keeps_what_it_gave_where_it_is_and_takes_it_again) {
   const std::span<std::byte> large = memory.take(5 << 20);
   EXPECT_THAT(large, SizeIs(5 << 20));
   EXPECT_EQ(memory.used(), 100U + (5U << 20U));
+  EXPECT_EQ(memory.taken(), 112U + (5U << 20U));
   memory.clear();
   EXPECT_EQ(memory.used(), 0);
+  EXPECT_EQ(memory.taken(), 0);
   EXPECT_EQ(memory.take(50).data(), first);
 }
 

@@ -110,6 +110,7 @@ TEST(ReplayExplorer, holds_for_wildcards_in_the_course_of_figure_2) {
 TEST(ReplayExplorer, holds_if_garbage_is_collected_at_any_time) {
   SKIP_IF_SANITIZED();
   expect_holds({.programs = {"s1 c r1", "r0 s0 c"}, .epochs = {4, 2}, .deaths = 2, .collect_early = true});
+  expect_holds({.programs = {"s1 c s1 c r1", "r0 c r0 c s0"}, .collect_early = true});
 }
 
 // ---- each of these rules is needed

@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
+#include <variant>
 
 namespace mend::replay {
 namespace {
@@ -98,6 +100,29 @@ TEST(Figure2, replays_m0_then_m2_then_m6_and_m7) {
   EXPECT_NE(m2, std::string::npos);
   EXPECT_LT(m0, m2);
   testing::expect_golden("figure_2", found.transcript);
+}
+
+/// Does a step of one of two ranks. Their messages arrive at once.
+void step_at_once(std::array<ReplayCore, 2>& ranks, Rank rank, const Event& event) {
+  for (const Action& action : ranks[static_cast<std::size_t>(rank.value)].step(event)) {
+    if (const auto* send = std::get_if<Send>(&action)) step_at_once(ranks, send->to, Arrives{rank, send->letter});
+    if (const auto* tell = std::get_if<Tell>(&action)) step_at_once(ranks, tell->to, Hears{rank, tell->message});
+  }
+}
+
+TEST(Collects, leaves_no_more_after_many_commits_than_after_a_few) {
+  const replay::Setup setup{.clusters = {0, 1}, .first_epochs = {}};
+  std::array<ReplayCore, 2> ranks{ReplayCore(setup, Rank{0}), ReplayCore(setup, Rank{1})};
+  constexpr std::uint32_t rounds = 100;
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    step_at_once(ranks, Rank{0}, Sends{Rank{1}});
+    for (const Rank rank : {Rank{0}, Rank{1}}) step_at_once(ranks, rank, Commits{});
+    step_at_once(ranks, Rank{0}, Collects{});
+    ASSERT_EQ(ranks[1].received(Rank{0}), Date{round});
+    ASSERT_EQ(ranks[1].commit().channels[0].received.size(), 1U) << "round " << round;
+    ASSERT_LE(ranks[0].commit().channels[1].kept.size(), 1U) << "round " << round;
+    for (const ReplayCore& core : ranks) ASSERT_EQ(core.commit().rows.size(), 1U) << "round " << round;
+  }
 }
 
 }  // namespace

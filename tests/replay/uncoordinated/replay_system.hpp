@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -502,9 +503,24 @@ class System {
           if (kept.date <= committed)
             return fmt::format("Garbage: {} keeps #{} for {} of no use", p, kept.date.value, q);
         }
+        if (old_rows(p, q) > 1) {
+          return fmt::format("Garbage: {} keeps {} rows of what it received from {} before their floors", q,
+                             old_rows(p, q), p);
+        }
       }
     }
     return std::nullopt;
+  }
+
+  /// Returns how many rows `to` keeps of messages from `from` that both will never roll back. The first row of a report
+  /// is that of the epoch to which its rank can roll back at most.
+  std::size_t old_rows(std::size_t from, std::size_t to) const {
+    const Commit& receiver = ranks_[to].core.commit();
+    const CommitEpoch floor = receiver.rows.front().epoch;
+    const Date sent = ranks_[from].core.commit().rows.front().begin[to];
+    const auto& received = receiver.channels[from].received;
+    return static_cast<std::size_t>(std::count_if(
+        received.begin(), received.end(), [&](const auto& row) { return row.epoch < floor && row.last <= sent; }));
   }
 
   std::uint64_t messages_to(std::size_t p) const {
