@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <optional>
@@ -49,10 +48,8 @@ std::string variable_of(std::string_view name) {
 /// Returns true if mend run would hand this option on to the program, for which the user has set it already.
 /// --network is no such option, because it is not for the program alone.
 bool is_left_to_program(const CLI::ConfigItem& item, const std::vector<std::string>& program) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 3> handed_on{
-      {{"on-term", "on-term"}, {"check-determinism", "check-determinism"}, {"check-determinism", "rollback"}}};
-  return std::ranges::any_of(
-      handed_on, [&](const auto& one) { return item.name == one.first && is_set_for_program(one.second, program); });
+  const bool is_handed_on = item.name == "on-term" || item.name == "check-determinism";
+  return is_handed_on && is_set_for_program(item.name, program);
 }
 
 /// Gives an option of `command` its value from a file. `from_file`: the options that this file has set.

@@ -43,7 +43,8 @@ write_environment() {
   local text='# Made by jobs/setup.sh.'
   if [[ -n $wanted$uncorrected || $(chosen_before) == "$mpi_home" ]]; then text+=$'\n'$choice_mark; fi
   # printf %q, so that any path can be sourced.
-  text+=$(printf '\nexport MPI_HOME=%q\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$mpi_home/bin")
+  text+=$(printf '\nexport MPI_HOME=%q\nexport %s=%q\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$own_home" "$mpi_home" \
+    "$mpi_home/bin")
   if [[ ! -f $build/environment.sh || $(<"$build/environment.sh") != "$text" ]]; then
     printf '%s\n' "$text" >"$build/environment.sh.new"
     mv "$build/environment.sh.new" "$build/environment.sh"

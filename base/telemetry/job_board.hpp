@@ -52,7 +52,7 @@ struct Slot {
   std::atomic<std::int32_t> process{none};
   std::atomic<std::int32_t> rank{none};
   std::atomic<std::uint32_t> epoch{0};
-  std::atomic<std::uint64_t> version{0};       ///< the last version committed or restored
+  std::atomic<std::uint64_t> version{0};       ///< the last version committed, or restored before the last commit_due()
   std::atomic<std::int64_t> committed_at{0};   ///< on Clock, in microseconds; 0: never
   std::atomic<std::uint64_t> disk_version{0};  ///< the newest version that it knows to be on disk
   std::atomic<std::uint64_t> store_bytes{0};   ///< of all buffers of the store

@@ -17,9 +17,15 @@
 //   interrupt, agree,  spans    epoch                   the phases of the recovery
 //   rebuild
 //   step               moment                           commit_due() was asked, with local rollback
-//   rollback           moment   epoch, stays, version,   under local rollback, a recovery has ended: the process
-//                               kept, logged, resent,    keeps what it has computed since that version (so many
-//                               resent_bytes             steps), or goes back; bytes in its log; what it sends again
+//   rollback           moment   epoch, stays, back,     under local rollback, a recovery has ended: the process stays
+//                               version, kept, logged,  and keeps what it has computed since that version (so many
+//                               resent, resent_bytes    steps), or goes back with its cluster; bytes in its log; what
+//                                                       it sends again
+//   logged             moment   bytes, retained         under local rollback, it has begun a commit: bytes in its log,
+//                                                       and in the copies that it keeps for its cluster
+//   clusters           moment   count, logged_permille, under local rollback, the clusters that were chosen by traffic:
+//                               back_permille           the share of bytes that is logged, and of ranks that go back
+//                                                       when one dies
 //   silent, dead       moments  process                 it has found that process silent; it knows that it is dead
 //   message            moment   from or to, of          a message of the agreement (0) or of the detector (1)
 //   finished           moment                           the job has ended in this process

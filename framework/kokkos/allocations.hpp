@@ -308,9 +308,7 @@ class Held {
  private:
   Held(const std::vector<Shared>& all, std::vector<Shared> held) {
     for (const Shared& shared : all) all_.emplace(shared.record, shared);
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      if (held[i].label == flags_of_dual_view) held[i].label = name_of_flags(held, i);
-    }
+    name_flags(held);
     const auto of_views =
         std::stable_partition(held.begin(), held.end(), [](const Shared& one) { return !is_of_views(one); });
     for (auto one = held.begin(); one != of_views; ++one) add(one->label, *one);
@@ -320,20 +318,25 @@ class Held {
   /// The label that Kokkos gives to the flags of each DualView, which say where its data is newer.
   static constexpr std::string_view flags_of_dual_view = "DualView::modified_flags";
 
-  /// Names the flags of a DualView after its data, which is allocated next as a rule, or after what the object holds
-  /// before.
-  static std::string name_of_flags(const std::vector<Shared>& held, std::size_t flags) {
-    const auto is_data = [&](const Shared& one) {
-      return !std::string_view(one.label).starts_with(flags_of_dual_view);
-    };
-    const auto own = held.begin() + static_cast<std::ptrdiff_t>(flags);
-    auto data = std::find_if(own, held.end(), is_data);
-    std::string name(flags_of_dual_view);
-    if (data != held.end()) return name + " of " + data->label;
-    for (data = own; data != held.begin();) {
-      if (is_data(*--data)) return name + " of " + data->label;
+  /// Names the flags of each DualView after data that the object holds: of those that are not taken, the next that was
+  /// allocated, as a DualView allocates its own, or else the last before.
+  static void name_flags(std::vector<Shared>& held) {
+    const auto is_flags = [](const Shared& one) { return one.label == flags_of_dual_view; };
+    std::vector<const Shared*> data;
+    std::vector<Shared*> flags;
+    for (Shared& one : held) {
+      if (is_flags(one))
+        flags.push_back(&one);
+      else
+        data.push_back(&one);
     }
-    return name;
+    for (Shared* one : flags) {
+      if (data.empty()) break;
+      auto next = std::ranges::find_if(data, [&](const Shared* of) { return of->number > one->number; });
+      if (next == data.end()) --next;
+      one->label += " of " + (*next)->label;
+      data.erase(next);
+    }
   }
 
   void add(const std::string& name, const Shared& shared) {

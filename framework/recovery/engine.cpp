@@ -187,15 +187,16 @@ bool Engine::finish() {
 }
 
 void Engine::abandon(ExitCode code, const std::string& sentence) {
-  end_.fail(code, sentence);
-  drive(leaving(Proposal::abandon));
+  while (!end_.agreed) {  // a failure is handled first: the job recovers from it, and goes on
+    end_.fail(code, sentence);
+    drive(leaving(Proposal::abandon));
+  }
 }
 
 BodyRules Engine::rules_of_bodies() {
   return {[this] { return session_comm(); },
           [this](const std::string& sentence) {
-            // A failure during this is handled first: the job recovers from it, and the loop continues.
-            while (!end_.agreed) abandon(ExitCode::usage, fmt::format("rank {}: {}", rank().value, sentence));
+            abandon(ExitCode::usage, fmt::format("rank {}: {}", rank().value, sentence));
           },
           [this] {
             job_status::finished(*end_.agreed);
@@ -228,10 +229,15 @@ void Engine::leave_if_asked() {
   throw agreement::Abandoned();
 }
 
+/// Publishes a commit.
 void Engine::show_on_board() const {
+  board::mine().committed_at = in_microseconds(Clock::now()).count();
+  show_version_on_board();
+}
+
+void Engine::show_version_on_board() const {
   board::Slot& slot = board::mine();
   slot.version = store_.version().value;
-  slot.committed_at = in_microseconds(Clock::now()).count();
   slot.disk_version = store_.version_on_disk().value;
   slot.disk = store_.disk_use();
   slot.store_bytes = store_.statistics().memory_bytes;
@@ -256,6 +262,7 @@ void Engine::drive(Event event) {
   const WorldItself first_base;  // the base of the first epoch is MPI_COMM_WORLD
   or_fail_stop([&] {
     std::optional<AtPlace> at_place;
+    if (std::holds_alternative<recovery::Begin>(event)) at_place.emplace(Place::recovery);  // there is no body yet
     for (std::optional<Event> next = std::move(event); next;) {
       const bool could_host = core_.can_host();
       const recovery::Actions actions = core_.step(*std::exchange(next, std::nullopt));
@@ -452,6 +459,7 @@ void Engine::check() {
 bool Engine::commit_due() {
   note_activity();
   throw_noted_error();
+  if (board::mine().version != store_.version().value) show_version_on_board();  // it was restored
   if (witness_.death_count() > 0) check();
   if (local_) {
     local_->complete_pending();

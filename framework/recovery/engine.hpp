@@ -230,6 +230,7 @@ class Engine {
   void answer_requests(Version version, bool on_disk);
   void leave_if_asked();
   void show_on_board() const;
+  void show_version_on_board() const;
 
   RuntimeWitness witness_;
   FailureDetector& detector_;

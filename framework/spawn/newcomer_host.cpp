@@ -135,11 +135,18 @@ void NewcomerHost::start(const EpochState& epoch_state) {
   waiting_[process];
 }
 
+/// Members are in ascending order, so a process that waited while a later one was admitted cannot join any more.
+void NewcomerHost::forget_useless(const EpochState& epoch_state) {
+  std::erase_if(waiting_,
+                [&](const auto& entry) { return entry.first.value < epoch_state.processes || entry.second.is_gone(); });
+}
+
 void NewcomerHost::prepare(std::size_t count, const EpochState& epoch_state) {
   if (!detector_.at_work()) return;
   attendant_ = {};
   try {
-    std::erase_if(waiting_, [](const auto& entry) { return entry.second.is_gone(); });
+    forget_useless(epoch_state);
+    timeout_ = detector_.state().timeout;
     start_up_to(count, epoch_state);
     if (all_have_come()) return;
     attendant_ = start_thread<std::jthread>("mend-attendant", [this](const std::stop_token& stop) {
@@ -203,8 +210,8 @@ void NewcomerHost::hear(std::span<const std::byte> said, std::unique_ptr<Connect
   try {
     newcomer.runs_as(call.identity);
     if (auto there = detector::LocalProcess::find(call.identity)) {
-      newcomer.heartbeat = std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.connection, std::move(*there),
-                                                               detector_.state().timeout);
+      newcomer.heartbeat =
+          std::make_unique<NewcomerHeartbeat>(call.process, *newcomer.connection, std::move(*there), timeout_);
     }
   } catch (const std::exception& error) {
     log::warn(fmt::format("a process was started to take over a rank, and cannot be watched: {}", error.what()));
@@ -271,9 +278,8 @@ std::string NewcomerHost::lateness() const {
 std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_guest(const EpochState& epoch_state) {
   if (!detector_.at_work()) return nullptr;
   attendant_ = {};
-  // Members are in ascending order, so a process that waited while a later one was admitted cannot join any more.
-  std::erase_if(waiting_,
-                [&](const auto& entry) { return entry.first.value < epoch_state.processes || entry.second.is_gone(); });
+  forget_useless(epoch_state);
+  timeout_ = detector_.state().timeout;
   if (failures_ < most_failures)
     start_up_to(std::max<std::size_t>(1, epoch_state.roster.absent(epoch_state.members).size()), epoch_state);
   while (auto guest = await_call(epoch_state)) {

@@ -131,6 +131,7 @@ class NewcomerHost {
   };
 
   void leave_meeting();
+  void forget_useless(const EpochState& epoch_state);
   std::unique_ptr<Guest> await_guest(const EpochState& epoch_state);
   std::unique_ptr<Guest> await_call(const EpochState& epoch_state);
   bool introduced(Guest& guest);
@@ -153,6 +154,7 @@ class NewcomerHost {
   AgreementProvider& agreements_;
   LeftCommunicators& left_;
   Seconds limit_;
+  detector::Time timeout_{};  // of the detector, for the heartbeats of newcomers
   std::vector<NodeId> places_;
   RuntimeWitness witness_;
   std::unique_ptr<ParentDeathSignal> parent_death_signal_;  // these two are set when the first process is started

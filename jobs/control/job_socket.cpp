@@ -110,6 +110,7 @@ class JobSocket::Impl {
 
   void poll() {
     if (::access(file_.c_str(), F_OK) != 0) open_again();
+    if (!accepts_) accept();
     io_.restart();
     io_.poll();
     std::erase_if(clients_, [](const auto& client) {
@@ -146,19 +147,26 @@ class JobSocket::Impl {
   void open_again() {
     Error ignored;
     acceptor_.close(ignored);
+    accepts_ = false;
     try {
       open();
     } catch (const EnvironmentError&) {  // the next look tries again
     }
   }
 
+  /// After an error, such as a lack of descriptors, the next call of poll() tries again. At once, it would fail again:
+  /// the client still waits.
   void accept() {
+    accepts_ = true;
     acceptor_.async_accept([this](Error error, stream_protocol::socket peer) {
-      if (!error && is_of_this_user(peer)) {
+      if (error == asio::error::operation_aborted) return;  // open_again() accepts at another socket
+      accepts_ = false;
+      if (error) return;
+      if (is_of_this_user(peer)) {
         ::fcntl(peer.native_handle(), F_SETFD, FD_CLOEXEC);
         listen_to(clients_.emplace_back(std::make_shared<Client>(std::move(peer))));
       }
-      if (error != asio::error::operation_aborted) accept();
+      accept();
     });
   }
 
@@ -177,6 +185,7 @@ class JobSocket::Impl {
   Answer answer_;
   asio::io_context io_;
   stream_protocol::acceptor acceptor_;
+  bool accepts_ = false;
   std::list<std::shared_ptr<Client>> clients_;
 };
 

@@ -165,8 +165,11 @@ std::size_t width_of_machines(const json& processes) {
 
 std::string commits_text(const json& state) {
   if (state["version"] == 0) return "nothing is committed yet";
-  std::string text = fmt::format("last commit: version {}, {} ago", state["version"].dump(),
-                                 text_of(Seconds(state["committed_s_ago"].get<double>())));
+  const std::string version = state["version"].dump();
+  const json& since = state["committed_s_ago"];
+  std::string text =
+      since.is_null() ? fmt::format("continues from version {}; no commit since", version)
+                      : fmt::format("last commit: version {}, {} ago", version, text_of(Seconds(since.get<double>())));
   if (state["has_disk"]) {
     const bool given_up = state["disk_given_up"];
     text += state["version_on_disk"] == 0 ? fmt::format("; nothing on disk{}", given_up ? "" : " yet")

@@ -83,7 +83,7 @@ Job job_of(const PlanArguments& arguments) {
   if (!arguments.measured.empty()) {
     const auto result = read_result(arguments.measured);
     try {
-      const double commits = timed_commits(result);
+      const double commits = timed_commits(result, arguments.measured.string());
       if (commits < 1 || !result.contains("phase_seconds") || !result.contains("snapshot_bytes"))
         throw UsageError(fmt::format("{} contains no commit: give --state-per-rank and --commit-cost instead",
                                      arguments.measured.string()));
@@ -159,6 +159,8 @@ struct Plan {
   Choice best;
   Choice with_disk;
   bool disk = false;
+
+  const Choice& chosen() const { return disk ? with_disk : best; }
 };
 
 Plan plan_of(const PlanArguments& arguments) {
@@ -179,13 +181,15 @@ Plan plan_of(const PlanArguments& arguments) {
   plan.best = best_of(plan.choices, risk);
   plan.with_disk = plan.best;
   plan.with_disk.scenario.disk = Scenario::Disk{arguments.disk_every, plan.job.disk_cost};
+  // Commits to disk make the job longer, and more nodes fail in it.
+  if (arguments.spare_nodes < 0) plan.with_disk.scenario.spare_nodes = spares_for(plan.with_disk.scenario, risk);
   plan.with_disk.forecast = forecast(plan.with_disk.scenario);
   plan.disk = plan.with_disk.forecast.until_done < plan.best.forecast.until_done;
   return plan;
 }
 
 std::string command_line(const Plan& plan, const PlanArguments& arguments) {
-  const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
+  const Choice& chosen = plan.chosen();
   const std::string spare_nodes =
       chosen.scenario.spare_nodes > 0 ? fmt::format(" --spare-nodes {}", chosen.scenario.spare_nodes) : "";
   std::string line =
@@ -220,7 +224,7 @@ Json json_of(const Choice& choice) {
 }
 
 std::string json_of(const Plan& plan, const PlanArguments& arguments) {
-  const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
+  const Choice& chosen = plan.chosen();
   Json object{{"nodes", arguments.nodes},
               {"ranks", arguments.nodes * arguments.ranks_per_node},
               {"mtbf_s", chosen.forecast.mtbf.count()},
@@ -238,7 +242,7 @@ std::string json_of(const Plan& plan, const PlanArguments& arguments) {
 }
 
 std::string table_of(const Plan& plan, const PlanArguments& arguments) {
-  const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
+  const Choice& chosen = plan.chosen();
   std::string text =
       fmt::format("{} nodes of {} ranks, {} of state a rank; {} of work; a node of the job fails every {}\n\n",
                   arguments.nodes, arguments.ranks_per_node, size_text(plan.job.state), text_of(plan.job.scenario.work),
@@ -253,11 +257,12 @@ std::string table_of(const Plan& plan, const PlanArguments& arguments) {
                         chance_text(choice.forecast.out_of_spares), chance_text(choice.forecast.data_loss),
                         choice.fits ? "" : "  too large");
   }
-  text += fmt::format("\n  {:<12}{:>11}{:>24}\n", "", "overhead", "done on average after");
+  text += fmt::format("\n  {:<12}{:>8}{:>11}{:>24}\n", "", "spares", "overhead", "done on average after");
   for (const bool disk : {false, true}) {
-    const Forecast& forecast = disk ? plan.with_disk.forecast : plan.best.forecast;
-    text += fmt::format("{} {:<12}{:>11}{:>24}\n", disk == plan.disk ? ">" : " ", disk ? "with disk" : "without disk",
-                        chance_text(forecast.overhead), hours_or_never(forecast.until_done));
+    const Choice& choice = disk ? plan.with_disk : plan.best;
+    text += fmt::format("{} {:<12}{:>8}{:>11}{:>24}\n", disk == plan.disk ? ">" : " ",
+                        disk ? "with disk" : "without disk", choice.scenario.spare_nodes,
+                        chance_text(choice.forecast.overhead), hours_or_never(choice.forecast.until_done));
   }
   text += fmt::format("\n{:.3g} failures are to be expected. Spares are whole nodes.\n\n  {}\n",
                       chosen.forecast.failures, command_line(plan, arguments));
@@ -266,11 +271,11 @@ std::string table_of(const Plan& plan, const PlanArguments& arguments) {
 
 int print_plan(const PlanArguments& arguments) {
   const Plan plan = plan_of(arguments);
+  const Choice& chosen = plan.chosen();
   if (!arguments.picture.empty()) {
     if (const auto kind = arguments.picture.extension(); kind == ".png" || kind == ".pdf" || kind == ".jpg")
       throw UsageError(
           fmt::format("--picture {} would be an SVG: name a file that ends with .svg", arguments.picture.string()));
-    const Choice& chosen = plan.disk ? plan.with_disk : plan.best;
     try {
       write_whole(arguments.picture, picture_of(chosen.scenario, chosen.forecast));
     } catch (const EnvironmentError& error) {
@@ -278,14 +283,14 @@ int print_plan(const PlanArguments& arguments) {
     }
   }
   std::fputs((arguments.json ? json_of(plan, arguments) : table_of(plan, arguments)).c_str(), stdout);
-  const long processes = static_cast<long>(arguments.nodes + plan.best.scenario.spare_nodes) * arguments.ranks_per_node;
+  const long processes = static_cast<long>(arguments.nodes + chosen.scenario.spare_nodes) * arguments.ranks_per_node;
   if (processes > most_processes) {
     fmt::print(stderr, "mend: the job has {} processes, and mend run starts at most {}: this is a plan on paper\n",
                processes, most_processes);
   }
   const double risk = parse_chance(arguments.risk);
-  const Forecast& forecast = plan.best.forecast;
-  const bool good = plan.best.fits && forecast.out_of_spares <= risk && forecast.data_loss <= risk;
+  const Forecast& forecast = chosen.forecast;
+  const bool good = chosen.fits && forecast.out_of_spares <= risk && forecast.data_loss <= risk;
   if (!good)
     std::fprintf(stderr, "mend: no redundancy and number of spares that fit keep both chances within %s\n",
                  arguments.risk.c_str());

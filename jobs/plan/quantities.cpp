@@ -94,7 +94,9 @@ std::string size_text(double bytes) {
 
 std::string chance_text(double chance) {
   if (chance > 0 && chance < 1e-11) return "<1e-9 %";
-  return fmt::format("{:.2g} %", 100 * chance);
+  const double percent = 100 * chance;
+  const bool has_whole_digits = percent >= 99.5 && percent < 1e6;  // {:.2g} writes 1e+02 there
+  return has_whole_digits ? fmt::format("{:.0f} %", percent) : fmt::format("{:.2g} %", percent);
 }
 
 }  // namespace mend::jobs

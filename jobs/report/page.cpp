@@ -67,11 +67,14 @@ json recoveries_of_launches(const json& result) {
   return all;
 }
 
-/// The recoveries with the columns of the text table, under the names that the page uses.
+/// The recoveries with the columns of the text table, under the names that the page uses. They are numbered from 1,
+/// over all launches: epochs begin again in each launch.
 json recoveries_of(const JobRecords& job, const Timeline& timeline) {
   json recoveries =
       job.result.is_object() ? recoveries_of_launches(with_rollbacks(job.result, timeline)) : timeline.recoveries;
+  int number = 0;
   for (json& recovery : recoveries) {
+    recovery["number"] = ++number;
     const RecoveryLine line = recovery_line(recovery);
     const int launch = number_of_launch(recovery);
     recovery["who"] = (launch > 1 ? fmt::format("launch {}: ", launch) : "") + line.died;
@@ -107,7 +110,7 @@ CommitEconomy economy_of(const JobRecords& job) {
   for_each_launch(job.result, [&](const json& launch, int) {
     const json seconds = launch.value("phase_seconds", json::object());
     economy.run_time += Seconds(seconds.value("total", 0.0));
-    economy.commits += static_cast<std::uint64_t>(timed_commits(launch));
+    economy.commits += static_cast<std::uint64_t>(timed_commits(launch, "it"));
     economy.commit_time += Seconds(seconds.value("commit", 0.0));
     economy.failures += launch.value("recoveries", json::array()).size();
   });

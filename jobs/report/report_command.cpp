@@ -66,7 +66,7 @@ Inputs read(const std::vector<fs::path>& files) {
 void write(const char* option, const fs::path& file, const std::string& text, const ReportArguments& arguments) {
   std::error_code missing;
   for (const fs::path& input : arguments.files) {
-    const bool is_in_folder = fs::equivalent(input, file.parent_path(), missing) && is_trace(file);
+    const bool is_in_folder = fs::equivalent(input, fs::absolute(file).parent_path(), missing) && is_trace(file);
     if (fs::equivalent(input, file, missing) || is_in_folder)
       throw UsageError(
           fmt::format("{} {} would overwrite what is reported on: name another file", option, file.string()));

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -139,8 +140,11 @@ std::string end_of_job(const json& result) {
 UsageError not_a_result(const std::string& file, const json::exception& error) {
   const std::string_view text = error.what();  // "[json.exception.type_error.302] type must be number, but is string"
   const auto after = text.find("] ");
-  return UsageError(fmt::format("{} is not the result of a run: {}", file,
-                                text.substr(after == std::string_view::npos ? 0 : after + 2)));
+  return not_a_result(file, text.substr(after == std::string_view::npos ? 0 : after + 2));
+}
+
+UsageError not_a_result(const std::string& file, std::string_view reason) {
+  return UsageError(fmt::format("{} is not the result of a run: {}", file, reason));
 }
 
 json read_result(const std::filesystem::path& file) {
@@ -216,7 +220,12 @@ std::string timeline(const json& result) {
   }
 }
 
-double timed_commits(const json& result) { return result.value("timed_commits", result.value("commits", 0.0)); }
+double timed_commits(const json& result, const std::string& file) {
+  constexpr double most = 9007199254740992;  // 2^53: doubles count exactly up to there
+  const double commits = result.value("timed_commits", result.value("commits", 0.0));
+  if (commits >= 0 && commits <= most && commits == std::floor(commits)) return commits;
+  throw not_a_result(file, fmt::format("its number of commits is {}", commits));
+}
 
 bool has_answer(const json& result) {
   return std::ranges::any_of(std::array{"field_hash", "norms", "hash", "reported"}, [&](const char* key) {

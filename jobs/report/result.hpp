@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mend::jobs {
@@ -20,8 +21,9 @@ namespace mend::jobs {
 /// Reads a result file. Local. Throws UsageError if it cannot be read or is not a result.
 nlohmann::json read_result(const std::filesystem::path& file);
 
-/// Returns the exception for a field of `file` that is missing or of another type.
+/// Returns the exception for a field of `file` that is missing or of another type, or wrong for this `reason`.
 UsageError not_a_result(const std::string& file, const nlohmann::json::exception& error);
+UsageError not_a_result(const std::string& file, std::string_view reason);
 
 /// Describes the run: for each launch a line, a table with a line for each recovery, phases in milliseconds, and how it
 /// has ended if it has failed.
@@ -36,8 +38,9 @@ void for_each_launch(const nlohmann::json& result,
                      const std::function<void(const nlohmann::json& launch, int number)>& visit);
 
 /// Returns the number of commits whose time is the phase "commit": those of the process that has written the result.
-/// Results of before that number was written have all commits instead.
-double timed_commits(const nlohmann::json& result);
+/// Results of before that number was written have all commits instead. Throws UsageError, which names `file`, if it is
+/// not a whole number from 0 to 2^53.
+double timed_commits(const nlohmann::json& result, const std::string& file);
 
 /// "ended with exit code 3: REASON"; empty for a job, or a launch of it, that has finished.
 std::string end_of_job(const nlohmann::json& result);

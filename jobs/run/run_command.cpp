@@ -466,7 +466,6 @@ void take_spares_from_variable(CLI::App& command) {
 /// Prepares the environment of this process, which mpirun inherits. The user's lists of components that are left out
 /// leave out mend's, too; an empty list is none; interfaces that --network names override others.
 void prepare_environment(const NetworkChoice& network) {
-  have_home();
   for (const std::string_view framework : frameworks_for_messages) {
     const std::string variable = fmt::format("OMPI_MCA_{}", framework);
     if (const char* const users = std::getenv(variable.c_str()); users != nullptr && *users == '\0')
@@ -486,12 +485,15 @@ void prepare_environment(const NetworkChoice& network) {
   ::unsetenv("OMPI_MCA_btl_tcp_if_exclude");
 }
 
-/// Returns the network of `arguments`, after the nodes and the options for mpirun.
-NetworkChoice network_of(const RunArguments& arguments) {
+/// Returns the network of `arguments`, after the nodes and the options for mpirun. `in_files`: what the files of the
+/// Open MPI say.
+NetworkChoice network_of(const RunArguments& arguments, const Settings& in_files) {
   const Launch& launch = arguments.launch;
   NetworkChoice network = read_network(arguments.network);
-  if (arguments.network_is_of_file)
+  if (arguments.network_is_of_file) {
     network = unless_set_by(settings_of_user({}, inherited_environment(), launch.mpirun_options), network);
+    network = unless_set_by(in_files, network);
+  }
   if (network.interfaces.empty()) return network;
   auto [for_mpi, for_daemons] = transport::leading_to_others(network.interfaces);
   network.for_mpi = all_here(launch) ? network.interfaces : std::move(for_mpi);
@@ -512,14 +514,16 @@ int run(RunArguments& arguments) {
   launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
   if (has_open_quote(arguments.mpirun_options))
     throw UsageError(fmt::format("--mpi \"{}\": a quote is not closed", arguments.mpirun_options));
-  launch.network = network_of(arguments);
+  have_home();  // mpirun needs one, also to tell its version
+  const auto mpirun = find_mpirun();
+  const auto prefix = mpirun.parent_path().parent_path();
+  const Settings in_files = settings_in_files_of(prefix);
+  launch.network = network_of(arguments, in_files);
   check(launch);
   prepare_environment(launch.network);
   launch.inherited = inherited_environment();
   const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
-  const auto mpirun = find_mpirun();
-  const auto prefix = mpirun.parent_path().parent_path();
-  const Settings in_force = with_files(user, settings_in_files_of(prefix), launch.network);
+  const Settings in_force = with_files(user, in_files, launch.network);
   Objections objections = objections_to(launch.network, in_force);
   const bool is_refused = !objections.refusal.empty() &&
                           (objections.unless_corrected.empty() || !has_correction(prefix, objections.unless_corrected));

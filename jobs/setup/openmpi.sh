@@ -146,6 +146,9 @@ suitable() {
 # This line in build/environment.sh marks an Open MPI of the user's choice, which a set-up without options keeps.
 choice_mark="# Chosen by --open-mpi or --uncorrected."
 
+# build/environment.sh exports MPI_HOME, and the same by this name: so it is known who has set MPI_HOME.
+own_home=MEND_SETUP_MPI_HOME
+
 # Prints the Open MPI of an earlier choice; nothing if there was none.
 chosen_before() {
   if grep -qxF "$choice_mark" "$build/environment.sh" 2>/dev/null; then
@@ -162,11 +165,11 @@ find_openmpi() {
     mpi_home=$openmpi_prefix
     return
   fi
-  if [[ -n ${MPI_HOME-} ]]; then
+  chosen=$(chosen_before)
+  if [[ -n ${MPI_HOME-} && (-z $chosen || $MPI_HOME != "${!own_home-}") ]]; then
     if suitable "$MPI_HOME"; then mpi_home=$(cd "$MPI_HOME" && pwd); return; fi
     say "MPI_HOME is $MPI_HOME, which $unsuitable; looking further"
   fi
-  chosen=$(chosen_before)
   if [[ -n $chosen ]]; then
     if suitable "$chosen"; then
       mpi_home=$chosen

@@ -29,14 +29,21 @@ trap remove EXIT
 packages=${1:-$work/packages}
 mkdir -p "$packages"
 packages=$(cd "$packages" && pwd)
-if ! compgen -G "$packages/mend_*.deb" >/dev/null; then "$here/build.sh" "$packages"; fi
-field() { dpkg-deb --field "$packages/$1"_*.deb "$2"; }
+maintainer=
+if ! compgen -G "$packages/mend_*.deb" >/dev/null; then
+  maintainer=${DEBFULLNAME-}
+  "$here/build.sh" "$packages"
+fi
+field() {
+  local files=("$packages/$1"_*.deb)
+  dpkg-deb --field "${files[-1]}" "$2"
+}
 if [[ ${MPI_HOME:-/usr} == /usr ]]; then
   [[ $(field mend Depends) == *openmpi-bin* && $(field libmend-dev Depends) == *libopenmpi-dev* ]] ||
     fail "the packages do not depend on those of Debian's Open MPI"
 fi
-[[ -z ${DEBFULLNAME-} || $(field mend Maintainer) == "$DEBFULLNAME <"* ]] ||
-  fail "the maintainer of the packages is $(field mend Maintainer), and not $DEBFULLNAME"
+[[ -z $maintainer || $(field mend Maintainer) == "$maintainer <"* ]] ||
+  fail "the maintainer of the packages is $(field mend Maintainer), and not $maintainer"
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
   "$packages"/mend_*.deb "$packages"/libmend-dev_*.deb || fail "the packages cannot be installed"
 

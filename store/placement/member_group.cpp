@@ -405,11 +405,14 @@ bool MemberGroup::unpack_what_came(const RestorePlan& plan, std::exception_ptr& 
 }
 
 bool MemberGroup::are_sound_what_came(const RestorePlan& plan) {
-  bool are_sound = true;
+  std::set<Block> snapshots;
   for (const Combination& step : plan.bring) {
-    if (step.to != self_ || !step.target.is_snapshot()) continue;
-    const Rank owner = step.target.owners.front();
-    const auto damage = mend::find_damage(find(step.target, *plan.version), owner, *plan.version);
+    if (step.to == self_ && step.target.is_snapshot()) snapshots.insert(step.target);
+  }
+  bool are_sound = true;
+  for (const Block& snapshot : snapshots) {
+    const Rank owner = snapshot.owners.front();
+    const auto damage = mend::find_damage(find(snapshot, *plan.version), owner, *plan.version);
     are_sound = is_sound_as_it_came(damage, owner, *plan.version) && are_sound;
   }
   return are_sound;

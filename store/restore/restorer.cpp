@@ -260,27 +260,32 @@ Restorer::Restored Restorer::demanding(Restored restored) const {
 void Restorer::save_what_is_left() {
   require(disk_ != nullptr, "what is left is saved where there is a disk");
   const SizesOfThen of_then(groups_);
-  JointPlan plan;
-  do {
-    plan = plan_undamaged({});
+  for (;;) {
+    const JointPlan plan = plan_undamaged({});
     if (!plan.version) return;
-  } while (!bring_back(plan));
-  std::vector<Rank> writers;  // by rank of the job that committed
-  std::vector<std::map<Rank, Bytes>> came;
-  std::map<Rank, DiskTier::Snapshots> mine;
-  groups_.for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan& of) {
-    if (writers.empty())
-      std::ranges::transform(of.holders, std::back_inserter(writers),
-                             [](const auto& holders) { return holders.front(); });
-    const auto& given = came.emplace_back(group.bring_to(writers, of, tag));
-    for (Rank rank{0}; rank.value < versions_.committed_by(); ++rank.value) {
-      if (writers[static_cast<std::size_t>(rank.value)] != ranks_.self) continue;
-      const auto at = given.find(rank);
-      mine[rank].push_back(at != given.end() ? std::span<const std::byte>(at->second)
-                                             : group.snapshot_of(rank, *plan.version));
-    }
-  });
-  disk_->save(*plan.version, versions_.committed_by(), mine);
+    if (!bring_back(plan)) continue;
+    const Version version = *plan.version;
+    std::vector<Rank> writers;  // by rank of the job that committed
+    std::vector<std::map<Rank, Bytes>> came;
+    std::map<Rank, DiskTier::Snapshots> mine;
+    bool is_sound = true;
+    groups_.for_each_planned(plan, [&](MemberGroup& group, int tag, const GatheringPlan& of) {
+      if (writers.empty())
+        std::ranges::transform(of.holders, std::back_inserter(writers),
+                               [](const auto& holders) { return holders.front(); });
+      const auto& given = came.emplace_back(group.bring_to(writers, of, tag));
+      for (const auto& [owner, snapshot] : given) is_sound = is_sound && !find_damage(snapshot, owner, version);
+      for (Rank rank{0}; rank.value < versions_.committed_by(); ++rank.value) {
+        if (writers[static_cast<std::size_t>(rank.value)] != ranks_.self) continue;
+        const auto at = given.find(rank);
+        mine[rank].push_back(at != given.end() ? std::span<const std::byte>(at->second)
+                                               : group.snapshot_of(rank, version));
+      }
+    });
+    if (!is_sound_on_all(is_sound, version)) continue;
+    disk_->save(version, versions_.committed_by(), mine);
+    return;
+  }
 }
 
 Restorer::Restored Restorer::restore_from(Rank from) {

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -50,8 +52,14 @@ TEST_F(Log, says_what_its_level_lets_through) {
 }
 
 TEST_F(Log, says_by_default_what_a_user_should_worry_about) {
-  log::set_level(mend::LogLevel::warn);
-  EXPECT_THAT(said(say_everything), AllOf(HasSubstr("a doubt"), HasSubstr("a mistake"), Not(HasSubstr("a fact"))));
+  const auto say_everything_with_no_level_set = [] {
+    say_everything();
+    std::_Exit(0);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process, in which no other test has set a level
+  EXPECT_EXIT(say_everything_with_no_level_set(), testing::ExitedWithCode(0),
+              AllOf(HasSubstr("note: an event"), HasSubstr("a doubt"), HasSubstr("a mistake"), Not(HasSubstr("a fact")),
+                    Not(HasSubstr("a detail"))));
 }
 
 TEST_F(Log, marks_what_needs_nobodys_help) {

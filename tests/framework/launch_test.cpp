@@ -127,6 +127,12 @@ TEST(AJob, that_loses_more_than_its_spares_at_the_start_begins_with_fewer_ranks_
                                                  "begins with 2 ranks instead of 3\n"));
 }
 
+TEST(AJob, that_loses_more_than_its_spares_at_the_start_begins_with_blank_ranks_where_it_may) {
+  const auto end = play("process_1_dies_at:start.introduce", 3, 0, {"--mend-on-failure=blank"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(2, 10, 0));
+}
+
 TEST(AJob, whose_processes_die_in_MPI_Init_goes_on_though_some_come_too_late_to_meet_them) {
   const std::string late = "2";
   for (const std::string dying : {"0", "1,3"}) {

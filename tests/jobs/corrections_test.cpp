@@ -326,6 +326,14 @@ TEST(SetUp, without_options_keeps_the_open_mpi_that_was_chosen) {
   EXPECT_THAT(set_up({}, "MPI_HOME=" + chosen), ready(chosen)) << "as after source build/environment.sh";
   EXPECT_THAT(set_up({}), AllOf(ready(chosen), kept));
   EXPECT_THAT(content_of(folder.path() / "checkout/build/environment.sh"), HasSubstr("MPI_HOME=" + chosen + "\n"));
+  const std::string sourced = "source " + (folder.path() / "checkout/build/environment.sh").string() + " && exec ";
+  EXPECT_THAT(set_up({"--open-mpi", on_path}), ready(on_path));
+  const ProgramEnd both = mend::jobs::run_program(
+      {"bash", "-c",
+       sourced + "bash -c 'bash \"$0\" --open-mpi " + chosen + " && bash \"$0\"' " + (jobs / "setup.sh").string()},
+      std::chrono::seconds(60));
+  EXPECT_THAT(both.output, AllOf(Not(ready(on_path)), kept)) << "after source build/environment.sh of another one";
+  EXPECT_THAT(set_up({}), AllOf(ready(chosen), kept));
   fs::remove(fs::path(chosen) / "bin/mpirun");
   EXPECT_THAT(set_up({}), AllOf(ready(on_path), HasSubstr(chosen + ", which has no bin/mpirun; looking further")));
   suitable_open_mpi(chosen);

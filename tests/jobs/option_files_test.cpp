@@ -65,9 +65,19 @@ TEST_F(OptionFiles, are_overridden_by_what_the_user_sets_for_the_program) {
   write("[mend]\non-term = \"checkpoint\"\n", "[mend.run]\non-term = \"kill\"\n");
   EXPECT_THAT(dry_run({}).output, Not(HasSubstr("MEND_ON_TERM"))) << "processes read it in the user's file";
   write("[mend.run]\non-term = \"kill\"\n", "[mend.run]\ncheck-determinism = true\n");
-  const support::ScopedEnvironment variables{{"MEND_ON_TERM", "checkpoint"}, {"MEND_ROLLBACK", "all"}};
-  EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("MEND_ON_TERM=checkpoint"), HasSubstr("MEND_ROLLBACK=all"),
-                                        Not(HasSubstr("MEND_CHECK_DETERMINISM"))));
+  const support::ScopedEnvironment variables{{"MEND_ON_TERM", "checkpoint"}};
+  EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("MEND_ON_TERM=checkpoint"), HasSubstr("MEND_ROLLBACK=local,strict")));
+  const support::ScopedEnvironment unchecked{{"MEND_CHECK_DETERMINISM", "false"}};
+  EXPECT_THAT(dry_run({}).output, Not(HasSubstr("MEND_ROLLBACK=local,strict")));
+}
+
+TEST_F(OptionFiles, set_a_network_that_parameter_files_of_the_user_override) {
+  write("", "[mend.run]\nnetwork = \"tcp,lo\"\n");
+  const support::ScratchFolder home;
+  std::filesystem::create_directories(home.path() / ".openmpi");
+  std::ofstream(home.path() / ".openmpi/mca-params.conf") << "btl_tcp_if_exclude = docker0\n";
+  const support::ScopedEnvironment variables{{"HOME", home.path().string()}};
+  EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("--mca btl self,sm,tcp"), Not(HasSubstr("btl_tcp_if_include"))));
 }
 
 TEST_F(OptionFiles, set_a_network_that_settings_of_the_user_override) {

@@ -6,11 +6,14 @@
 #include <asio.hpp>
 #include <gmock/gmock.h>
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <future>
 #include <string>
@@ -287,6 +290,42 @@ TEST_F(ListenerAndConnection, connection_is_hung_up_when_a_message_cannot_be_sen
   EXPECT_EQ(text_of(host->wait()), "before");
   EXPECT_EQ(text_of(host->wait()), "(nothing)");
   EXPECT_EQ(text_of(caller->wait()), "(nothing)");
+}
+
+/// Counts signals SIGALRM while it lives. System calls that they interrupt are not started again.
+class CountedAlarms {
+ public:
+  CountedAlarms() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { ++count_; };
+    ::sigaction(SIGALRM, &action, &before_);
+  }
+  ~CountedAlarms() { ::sigaction(SIGALRM, &before_, nullptr); }
+  CountedAlarms(const CountedAlarms&) = delete;
+  CountedAlarms& operator=(const CountedAlarms&) = delete;
+
+  int count() const { return count_; }
+
+ private:
+  static inline std::atomic<int> count_{0};
+  struct sigaction before_ {};
+};
+
+TEST_F(ListenerAndConnection, connection_sends_a_message_whole_while_signals_come) {
+  const CountedAlarms alarms;
+  const std::string message(64'000'000, 'x');
+  const auto caller = Connection::dial(listener_.address());
+  const pthread_t sender = ::pthread_self();
+  auto received = std::async(std::launch::async, [&] {
+    for (int i = 0; i < 200; ++i) {  // meanwhile, the sender waits, because nobody reads
+      ::pthread_kill(sender, SIGALRM);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return text_of(open()->wait());
+  });
+  caller->send(as_bytes(message));
+  EXPECT_TRUE(received.get() == message);
+  EXPECT_GT(alarms.count(), 0);
 }
 
 TEST_F(ListenerAndConnection, connection_that_is_hung_up_here_tells_nobody_here) {

@@ -1,6 +1,7 @@
 #include "transport/control/connection.hpp"
 
 #include "base/error.hpp"
+#include "base/signals_blocked.hpp"
 #include "base/thread.hpp"
 #include "transport/control/sockets.hpp"
 
@@ -82,6 +83,7 @@ class Connection::Impl {
     const std::uint64_t size = message.size();
     const std::array<asio::const_buffer, 2> whole{bytes_of(size), asio::buffer(message.data(), message.size())};
     const std::lock_guard one_at_a_time(writing_);
+    const SignalsBlocked until_sent;  // asio returns an interruption by a signal as an error
     Error error;
     asio::write(socket_, whole, error);
     if (error) hang_up();  // the other side would wait for the rest of the message
@@ -205,6 +207,7 @@ Connection::~Connection() = default;
 std::unique_ptr<Connection> Connection::dial(const ControlAddress& address) {
   auto io = std::make_unique<asio::io_context>(1);
   tcp::socket socket(*io);
+  const SignalsBlocked until_connected;  // as in send()
   Error error;
   socket.connect(endpoint_of(address), error);
   if (!error) asio::write(socket, asio::buffer(address.key), error);

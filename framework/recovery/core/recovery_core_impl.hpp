@@ -196,7 +196,7 @@ void BasicCore<Rules>::make_plan(Actions& actions) {
       return std::ranges::find(candidate_, placed.process) != candidate_.end();
     });
     plan_ = first_assignment(living, first_ranks_, setup_.spare_nodes, setup_.placement);
-    if (policy_.shrink) plan_->vacant.clear();
+    if (policy_.gives_up_ranks()) plan_->vacant.clear();
   } else {
     ProcessSet dead = course_.dead;
     dead.insert(difference(ProcessSet::of(position_.members), ProcessSet::of(candidate_)));

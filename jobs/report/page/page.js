@@ -91,10 +91,10 @@ function fillRecoveries(timeline) {
   element("recoveries").append(make("thead", make("tr", [make("th", "#"), ...(timeline ? [make("th", "at", { class: "number" })] : []),
     make("th", "died"), make("th", "taken over by"), ...known.map(head), make("th", "sum", { class: "number" }), make("th", "")])));
   const rows = model.recoveries.map(recovery => {
-    const jump = make("button", String(recovery.epoch), { type: "button", title: "Show it" });
+    const jump = make("button", String(recovery.number), { type: "button", title: "Show it" });
     jump.addEventListener("click", () => timeline?.showRecovery(recovery));
     const successors = (recovery.replacements ?? []).map(place => `process ${place.newcomer}`).join(", ");
-    return make("tr", [make("td", timeline ? jump : String(recovery.epoch)),
+    return make("tr", [make("td", timeline ? jump : String(recovery.number)),
       ...(timeline ? [cell(timeText(timeline.momentOf(recovery)))] : []),
       make("td", recovery.who), make("td", successors || "–"), ...known.map(phase => cell(number(recovery.phases[phase]))),
       cell(number(recovery.sum_ms)), make("td", phaseBar(recovery, longest), { class: "bar" })]);
@@ -120,7 +120,7 @@ function fillRollbacks() {
   const head = name => make("th", name, { class: "number" });
   element("rollbacks").append(make("thead", make("tr", [make("th", "#"), make("th", "went back"), head("to version"),
     head("steps again"), head("steps kept"), head("logs of all"), head("of a rank, most"), make("th", "log of each rank")])));
-  element("rollbacks").append(make("tbody", local.map(({ epoch, local }) => make("tr", [make("td", String(epoch)),
+  element("rollbacks").append(make("tbody", local.map(({ number: count, local }) => make("tr", [make("td", String(count)),
     make("td", local.who), cell(String(local.version)), cell(local.again == null ? "–" : String(local.again)),
     cell(String(local.kept)), cell(bytesText(local.logged)), cell(bytesText(local.most_logged)),
     make("td", logBars(local), { class: "bar" })]))));
@@ -270,7 +270,7 @@ function fillTimeline() {
   fillLegend(timeline);
   listen(timeline);
   const named = location.hash.match(/^#recovery-(\d+)$/);  // a link to a recovery
-  const recovery = named && model.recoveries.find(one => one.epoch === +named[1]);
+  const recovery = named && model.recoveries.find(one => one.number === +named[1]);
   if (recovery) timeline.showRecovery(recovery);
   return timeline;
 }

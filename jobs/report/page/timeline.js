@@ -266,7 +266,7 @@ class Timeline {
       const at = this.momentOf(recovery);
       const x = left + (at - min) * scale;
       if (at < min || at > max || x - last < 16 * devicePixelRatio) continue;
-      ctx.fillText(recovery.epoch, x, bbox.top - 1);
+      ctx.fillText(recovery.number, x, bbox.top - 1);
       if (1000 * recovery.sum_ms * scale < 8 * devicePixelRatio) {
         ctx.beginPath();
         ctx.moveTo(x, bbox.top);

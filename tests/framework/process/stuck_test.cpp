@@ -30,6 +30,13 @@ TEST(AProcessThatTheLibraryForgets, in_a_recovery_is_replaced) {
   EXPECT_THAT(end.errors, HasSubstr("stuck in the MPI library for"));
 }
 
+TEST(AProcessThatTheLibraryForgets, at_the_start_is_replaced) {
+  const auto end = play_with_limit("start", 1);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAreArray(counted(4, 6, 0)));
+  EXPECT_THAT(end.errors, ContainsRegex("process 3 is stuck in a recovery: nothing has moved for "));
+}
+
 TEST(AProcessThatTheLibraryForgets, in_an_agreement_of_the_library_is_replaced) {
   const auto end = play_with_limit("agree", 2, {"--mend-agreement", "mpi"});
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -1,5 +1,6 @@
 // mend status, mend commit and mend stop, on real jobs: jobs that compute, that have lost a rank, and that are stopped.
 
+#include "jobs/control/job_socket.hpp"
 #include "jobs/control/job_state.hpp"
 #include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
@@ -8,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -78,6 +80,13 @@ json rank_in(const json& state, int rank) {
   return found == state["processes"].end() ? json() : *found;
 }
 
+sockaddr_un address_of(const std::filesystem::path& socket_file) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket_file.string().copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
 TEST_F(Control, status_shows_ranks_spares_commits_and_where_each_process_is) {
   MendProcess job = start("ignores", {disk()});
   job.wait_for_output("rank 1: goes");
@@ -95,6 +104,25 @@ TEST_F(Control, status_shows_ranks_spares_commits_and_where_each_process_is) {
   EXPECT_THAT(text.output, AllOf(HasSubstr("2 ranks, 1 of 1 spares left; epoch 0"), HasSubstr("last commit: version "),
                                  HasSubstr("nothing on disk yet"), HasSubstr("waiting as a spare")));
   EXPECT_THAT(Ended({"status"}).output, HasSubstr("job " + name_of(job) + ": "));
+}
+
+TEST_F(Control, status_tells_of_the_version_that_a_job_continues_from) {
+  {
+    MendProcess job = start("asks", {disk()});
+    job.wait_for_output("rank 1: goes");
+    EXPECT_EQ(Ended({"stop", name_of(job)}).code, 0);
+    EXPECT_EQ(job.wait(), 4) << job.errors();
+  }
+  MendProcess next = start("never_commits", {disk()});
+  next.wait_for_output("rank 1: goes");
+  const json state = state_of(next);
+  EXPECT_GT(state["version"], 0);
+  EXPECT_EQ(state["version_on_disk"], state["version"]);
+  EXPECT_EQ(rank_in(state, 0)["version"], state["version"]);
+  EXPECT_TRUE(state["committed_s_ago"].is_null());
+  const std::string version = state["version"].dump();
+  EXPECT_THAT(Ended({"status", name_of(next)}).output,
+              HasSubstr("continues from version " + version + "; no commit since; on disk: version " + version));
 }
 
 TEST_F(Control, status_tells_of_a_rank_that_was_replaced_and_of_one_that_stands_still) {
@@ -180,9 +208,7 @@ TEST_F(Control, a_job_that_ends_while_it_is_asked_has_ended) {
   std::filesystem::create_directory(folder);
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
   const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  (folder / "4711.sock").string().copy(address.sun_path, sizeof address.sun_path - 1);
+  const sockaddr_un address = address_of(folder / "4711.sock");
   ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(::listen(listener, 1), 0);
   MendProcess status({"status", "4711"});
@@ -190,6 +216,47 @@ TEST_F(Control, a_job_that_ends_while_it_is_asked_has_ended) {
   EXPECT_EQ(status.wait(), 2);
   EXPECT_THAT(status.errors(), HasSubstr("there is no job 4711 of yours on this machine"));
   ::close(listener);
+}
+
+/// Lets this process open no more descriptors while it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int lowest_free = ::dup(STDIN_FILENO);
+    ::close(lowest_free);
+    const rlimit limit{static_cast<rlim_t>(lowest_free), before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(Control, a_question_that_cannot_be_accepted_does_not_hold_the_launcher_up_and_is_answered_later) {
+  mend::jobs::JobSocket socket(4711, [](const std::string& question) { return "answer to " + question; });
+  const int client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_un address = address_of(scratch_.path() / "mend" / "4711.sock");
+  ASSERT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::send(client, "status\n", 7, MSG_NOSIGNAL), 7);
+  char bytes[64];
+  {
+    const NoDescriptors here;
+    ASSERT_EQ(::dup(STDIN_FILENO), -1);
+    socket.poll();
+    EXPECT_EQ(::recv(client, bytes, sizeof bytes, MSG_DONTWAIT), -1);
+  }
+  ssize_t got = -1;
+  EXPECT_TRUE(support::soon([&] {
+    socket.poll();
+    got = ::recv(client, bytes, sizeof bytes, MSG_DONTWAIT);
+    return got > 0;
+  }));
+  EXPECT_EQ(std::string(bytes, static_cast<std::size_t>(std::max<ssize_t>(got, 0))), "answer to status");
+  ::close(client);
 }
 
 TEST_F(Control, commit_brings_a_version_to_disk_and_the_job_goes_on) {
@@ -319,6 +386,28 @@ TEST(StatusText, has_a_column_for_machines_if_there_are_several) {
   EXPECT_THAT(mend::jobs::to_text(state), HasSubstr("1 of 2 processes are shown; no process on this machine can ask"));
 }
 
+TEST(StatusText, tells_a_version_that_was_restored_from_one_that_was_committed) {
+  json state{{"job", 1},
+             {"program", "solver"},
+             {"ranks", 1},
+             {"spares", 0},
+             {"spares_left", 0},
+             {"epoch", 0},
+             {"running_s", 1.0},
+             {"launched", 1},
+             {"version", 7},
+             {"committed_s_ago", nullptr},
+             {"has_disk", true},
+             {"disk_given_up", false},
+             {"version_on_disk", 7},
+             {"asked_to_leave", nullptr},
+             {"processes", json::array({process_on("n1", 0, "computes")})}};
+  EXPECT_THAT(mend::jobs::to_text(state),
+              HasSubstr("  continues from version 7; no commit since; on disk: version 7\n"));
+  state["committed_s_ago"] = 2.0;
+  EXPECT_THAT(mend::jobs::to_text(state), HasSubstr("  last commit: version 7, 2s ago; on disk: version 7\n"));
+}
+
 /// What the job's socket answers a process of the user `uid`, as far as its buffer goes.
 std::string answer_to(uid_t uid, const std::filesystem::path& socket_file) {
   int ends[2] = {-1, -1};
@@ -326,9 +415,7 @@ std::string answer_to(uid_t uid, const std::filesystem::path& socket_file) {
   const pid_t asker = ::fork();
   if (asker == 0) {
     const int line = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    socket_file.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    const sockaddr_un address = address_of(socket_file);
     const bool asks = ::setuid(uid) == 0 &&
                       ::connect(line, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
                       ::send(line, "status\n", 7, MSG_NOSIGNAL) == 7;

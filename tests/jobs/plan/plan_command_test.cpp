@@ -64,6 +64,36 @@ TEST(MendPlan, exits_with_1_when_nothing_keeps_the_chances_low) {
   EXPECT_THAT(plan.errors(), HasSubstr("within 1%"));
 }
 
+/// Commits to disk make the job longer than the one without a disk, for which fewer spares suffice.
+TEST(MendPlan, recommends_enough_spares_for_a_job_with_a_disk) {
+  const std::vector<std::string> line{"plan", "--nodes",  "20000", "--ranks-per-node", "4",    "--node-mtbf",
+                                      "1y",   "--length", "200h",  "--state-per-rank", "16GiB"};
+  std::vector<std::string> for_scripts = line;
+  for_scripts.emplace_back("--json");
+  MendProcess plan(for_scripts);
+  EXPECT_EQ(plan.wait(), 0) << plan.errors();
+  const auto recommended = nlohmann::json::parse(plan.output())["plan"];
+  EXPECT_EQ(recommended["disk"], true);
+  EXPECT_LE(recommended["chance_out_of_spares"].get<double>(), 0.01);
+  const std::string spares = std::to_string(recommended["spare_nodes"].get<int>());
+  EXPECT_THAT(recommended["command"].get<std::string>(), HasSubstr("--spare-nodes " + spares + " "));
+  MendProcess table(line);
+  EXPECT_EQ(table.wait(), 0) << table.errors();
+  EXPECT_THAT(table.output(), testing::ContainsRegex("> with disk +" + spares + " "));
+}
+
+/// A disk makes the job longer, and the given number of spares too small.
+TEST(MendPlan, judges_the_choice_that_it_recommends) {
+  MendProcess plan({"plan", "--nodes", "20000", "--ranks-per-node", "4", "--node-mtbf", "1y", "--length", "200h",
+                    "--state-per-rank", "16GiB", "--spare-nodes", "581", "--redundancy", "xor:8", "--json"});
+  EXPECT_EQ(plan.wait(), 1);
+  const auto json = nlohmann::json::parse(plan.output());
+  EXPECT_EQ(json["plan"]["disk"], true);
+  EXPECT_LE(json["without_disk"]["chance_out_of_spares"].get<double>(), 0.01);
+  EXPECT_GT(json["plan"]["chance_out_of_spares"].get<double>(), 0.01);
+  EXPECT_THAT(plan.errors(), HasSubstr("keep both chances within 1%"));
+}
+
 /// Nodes and spares that all fail: the chance must not be summed term by term.
 TEST(MendPlan, of_a_job_without_end_ends) {
   MendProcess plan({"plan", "--nodes", "100", "--node-mtbf", "5y", "--length", "1e9y", "--state-per-rank", "1GiB"});

@@ -272,6 +272,15 @@ TEST(PlanQuantities, are_read_and_written_in_handy_units) {
   for (const char* text : {"100%", "2", "0"}) EXPECT_THROW(parse_chance(text), UsageError) << text;
 }
 
+TEST(PlanQuantities, chances_near_one_and_overheads_above_it_are_written_in_whole_percent) {
+  EXPECT_EQ(chance_text(0.042), "4.2 %");
+  EXPECT_EQ(chance_text(0.99), "99 %");
+  EXPECT_EQ(chance_text(0.9999), "100 %");
+  EXPECT_EQ(chance_text(1), "100 %");
+  EXPECT_EQ(chance_text(1.5), "150 %");
+  EXPECT_EQ(chance_text(1e30), "1e+32 %");
+}
+
 TEST(PlanPicture, is_a_drawing_with_the_planned_values_in_it) {
   Scenario scenario = sixteen_nodes();
   scenario.spare_nodes = 37;

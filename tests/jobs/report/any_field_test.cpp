@@ -109,6 +109,24 @@ void do_or_refuse(const json& input, const Work& work) {
   }
 }
 
+TEST(AnyField, that_counts_commits_is_a_whole_number) {
+  for (const char* field : {"timed_commits", "commits"}) {
+    for (const double wrong : {-1.0, 1e308, 0.5}) {
+      json result = a_result();
+      result[field] = wrong;
+      try {
+        page_model({"heat", std::nullopt, result});
+        FAIL() << field << " is " << wrong;
+      } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("it is not the result of a run: its number of commits is "));
+      }
+    }
+    json result = a_result();
+    result[field] = 20.0;
+    EXPECT_EQ(page_model({"heat", std::nullopt, result}).at("economy").at("commits"), 20) << field;
+  }
+}
+
 TEST(AnyField, of_a_result_is_read_or_refused) {
   std::mt19937 random(1);
   for (int i = 0; i < times() && !testing::Test::HasFailure(); ++i) {

@@ -18,13 +18,27 @@ using testing::HasSubstr;
 
 constexpr const char* a_result = R"({"app": "heat", "ranks": 2, "spares": 0, "recoveries": []})";
 
+constexpr const char* a_trace = R"({"traceEvents":[
+{"name":"epoch","ph":"i","pid":0,"ts":1,"args":{"epoch":0,"rank":0}}]})";
+
+/// Makes `folder` the working folder while it lives.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(const std::filesystem::path& folder) { std::filesystem::current_path(folder); }
+  ~WorkingFolder() { std::filesystem::current_path(before_); }
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+
+ private:
+  std::filesystem::path before_ = std::filesystem::current_path();
+};
+
 class MendReport : public testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::create_directory(folder() / "traces");
     std::ofstream(result()) << a_result;
-    std::ofstream(trace()) << R"({"traceEvents":[
-{"name":"epoch","ph":"i","pid":0,"ts":1,"args":{"epoch":0,"rank":0}}]})";
+    std::ofstream(trace()) << a_trace;
   }
   std::filesystem::path folder() const { return scratch_.path(); }
   std::string result() const { return (folder() / "result.json").string(); }
@@ -71,6 +85,12 @@ TEST_F(MendReport, does_not_overwrite_what_it_reports_on) {
                  "would overwrite what is reported on");
   std::ifstream in(result());
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), a_result);
+  {
+    const WorkingFolder traces(folder() / "traces");
+    expect_refusal({"report", ".", "--perfetto", "process-0.json"}, "would overwrite what is reported on");
+  }
+  std::ifstream of_trace(trace());
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(of_trace), {}), a_trace);
   MendProcess beside({"report", result(), "--html", (folder() / "page.html").string()});
   EXPECT_EQ(beside.wait(), 0) << beside.errors();
 }

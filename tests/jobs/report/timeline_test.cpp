@@ -178,6 +178,21 @@ TEST(LocalRollback, shows_what_is_computed_a_second_time) {
   EXPECT_THAT(bars(timeline_of(parsed(a_job())), Kind::again), ElementsAre());
 }
 
+/// Rank 0 is of the same cluster as rank 1, and loses the three steps that it had computed since version 1.
+TEST(LocalRollback, of_a_cluster_takes_a_survivor_back) {
+  json events = a_local_job();
+  for (json& event : events) {
+    if (event.at("name") != "rollback" || event.at("pid") != 0) continue;
+    event["args"].update({{"stays", 0}, {"back", 1}, {"kept", 0}});
+  }
+  for (const int at : {6200, 6800, 7300, 7800}) events.push_back(moment(0, "step", at));
+  const Timeline timeline = timeline_of(parsed(events));
+  EXPECT_EQ(timeline.recoveries.at(0).at("local").at("back"),
+            json::parse(R"([{"rank": 0, "process": 0, "again": 3}, {"rank": 1, "process": 2, "again": 2}])"));
+  // Each from the end of its restore.
+  EXPECT_THAT(bars(timeline, Kind::again), ElementsAre(bar(0, 0, 5100, 1200), bar(1, 2, 5140, 960)));
+}
+
 TEST(LocalRollback, counts_the_steps_of_a_survivor_that_dies_later_from_its_commit) {
   json events = a_local_job();
   // Rank 0 has restored process 2 in between, and did not go back: it loses all of its four steps since version 1.
@@ -346,6 +361,20 @@ TEST(Launches, are_joined_to_one_job) {
   EXPECT_EQ(twice.recoveries[1].at("replacements"), json::parse(R"([{"rank": 1, "dead": 4, "newcomer": 5}])"));
 }
 
+TEST(Launches, have_recoveries_with_numbers_that_continue) {
+  const Timeline timeline = timeline_of(parsed(launched_twice()));
+  const json model = page_model({"heat", timeline, {}});
+  const std::vector<Bar> interrupts = bars(timeline, Kind::interrupt);
+  for (const std::size_t launch : {0U, 1U}) {
+    const json& recovery = model.at("recoveries").at(launch);
+    EXPECT_EQ(recovery.at("number"), launch + 1);
+    EXPECT_EQ(recovery.at("epoch"), 1) << "as the launch itself numbers it";
+    const std::int64_t begin = recovery.at("noticed_us").get<std::int64_t>() - timeline.origin_us;
+    EXPECT_TRUE(std::ranges::any_of(interrupts, [&](const Bar& one) { return one.begin == begin; })) << launch;
+  }
+  EXPECT_LT(model.at("recoveries")[0].at("noticed_us"), model.at("recoveries")[1].at("noticed_us"));
+}
+
 TEST(Launches, of_a_result_are_told_one_by_one) {
   json part = as_result("heat", timeline_of(parsed(a_job())));
   part["phase_seconds"] = {{"commit", 0.5}, {"total", 9}};
@@ -362,6 +391,8 @@ TEST(Launches, of_a_result_are_told_one_by_one) {
   ASSERT_EQ(model.at("recoveries").size(), 2U);
   EXPECT_EQ(model.at("recoveries")[0].at("who"), "rank 1");
   EXPECT_EQ(model.at("recoveries")[1].at("who"), "launch 3: rank 1");
+  EXPECT_EQ(model.at("recoveries")[0].at("number"), 1);
+  EXPECT_EQ(model.at("recoveries")[1].at("number"), 2);
   EXPECT_EQ(model.at("economy").at("run_s"), 18);
   EXPECT_EQ(model.at("economy").at("commit_s"), 1);
 }
