@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -318,24 +319,18 @@ class Held {
   /// The label that Kokkos gives to the flags of each DualView, which say where its data is newer.
   static constexpr std::string_view flags_of_dual_view = "DualView::modified_flags";
 
-  /// Names the flags of each DualView after data that the object holds: of those that are not taken, the next that was
-  /// allocated, as a DualView allocates its own, or else the last before.
+  /// Names the flags of each DualView after its data, which a DualView that is made by its label allocates next.
   static void name_flags(std::vector<Shared>& held) {
     const auto is_flags = [](const Shared& one) { return one.label == flags_of_dual_view; };
-    std::vector<const Shared*> data;
-    std::vector<Shared*> flags;
-    for (Shared& one : held) {
-      if (is_flags(one))
-        flags.push_back(&one);
-      else
-        data.push_back(&one);
-    }
-    for (Shared* one : flags) {
-      if (data.empty()) break;
-      auto next = std::ranges::find_if(data, [&](const Shared* of) { return of->number > one->number; });
-      if (next == data.end()) --next;
-      one->label += " of " + (*next)->label;
-      data.erase(next);
+    for (auto flags = held.begin(); flags != held.end(); ++flags) {
+      if (!is_flags(*flags)) continue;
+      const auto data = std::next(flags);
+      if (data == held.end() || is_flags(*data)) {
+        throw UsageError(
+            "a region captures a DualView that was resized or made of Views, so its flags cannot be told from those of "
+            "others: make it by its label and extents, or protect its Views by store.protect");
+      }
+      flags->label += " of " + data->label;
     }
   }
 

@@ -136,8 +136,12 @@ Settings settings_of_user(const NetworkChoice& choice, const std::map<std::strin
 NetworkChoice unless_set_by(const Settings& user, NetworkChoice choice) {
   const auto is_set = [&](std::string_view name) { return !value_of(user, name).value_or("").empty(); };
   if (is_set("btl")) choice.transport = Transport::automatic;
-  if (is_set(included) || is_set(excluded)) choice.interfaces.clear();
+  if (are_interfaces_in(user)) choice.interfaces.clear();
   return choice;
+}
+
+bool are_interfaces_in(const Settings& settings) {
+  return !value_of(settings, included).value_or("").empty() || !value_of(settings, excluded).value_or("").empty();
 }
 
 Settings settings_in_file(std::string_view text) {

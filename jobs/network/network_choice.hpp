@@ -57,6 +57,9 @@ NetworkChoice unless_set_by(const Settings& user, NetworkChoice choice);
 /// Returns the settings in the text of one of the library's parameter files, which has a line NAME = VALUE for each.
 Settings settings_in_file(std::string_view text);
 
+/// Returns true if the settings name interfaces for MPI over TCP, or exclude some.
+bool are_interfaces_in(const Settings& settings);
+
 /// Returns the settings of the `user`, and those `in_files` for transports (btl_...) that neither the user nor mend
 /// overrides. Of several with one name, the last counts.
 Settings with_files(Settings user, const Settings& in_files, const NetworkChoice& choice);

@@ -492,7 +492,7 @@ NetworkChoice network_of(const RunArguments& arguments, const Settings& in_files
   NetworkChoice network = read_network(arguments.network);
   if (arguments.network_is_of_file) {
     network = unless_set_by(settings_of_user({}, inherited_environment(), launch.mpirun_options), network);
-    network = unless_set_by(in_files, network);
+    if (are_interfaces_in(in_files)) network.interfaces.clear();
   }
   if (network.interfaces.empty()) return network;
   auto [for_mpi, for_daemons] = transport::leading_to_others(network.interfaces);

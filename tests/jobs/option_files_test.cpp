@@ -75,7 +75,7 @@ TEST_F(OptionFiles, set_a_network_that_parameter_files_of_the_user_override) {
   write("", "[mend.run]\nnetwork = \"tcp,lo\"\n");
   const support::ScratchFolder home;
   std::filesystem::create_directories(home.path() / ".openmpi");
-  std::ofstream(home.path() / ".openmpi/mca-params.conf") << "btl_tcp_if_exclude = docker0\n";
+  std::ofstream(home.path() / ".openmpi/mca-params.conf") << "btl_tcp_if_exclude = docker0\nbtl = ^ofi\n";
   const support::ScopedEnvironment variables{{"HOME", home.path().string()}};
   EXPECT_THAT(dry_run({}).output, AllOf(HasSubstr("--mca btl self,sm,tcp"), Not(HasSubstr("btl_tcp_if_include"))));
 }

@@ -1,7 +1,6 @@
 #include "transport/control/connection.hpp"
 
 #include "base/error.hpp"
-#include "base/signals_blocked.hpp"
 #include "base/thread.hpp"
 #include "transport/control/sockets.hpp"
 
@@ -52,6 +51,29 @@ void ask_after_other_machine(tcp::socket& socket) {
   socket.set_option(Unacknowledged(5000), ignored);
 }
 
+/// Writes all of `rest`, also if signals interrupt it, which asio returns as an error.
+template <std::size_t count>
+void write_whole(tcp::socket& socket, std::array<asio::const_buffer, count> rest, Error& error) {
+  do {
+    std::size_t written = asio::write(socket, rest, error);
+    for (asio::const_buffer& buffer : rest) {
+      const std::size_t of_this = std::min(written, buffer.size());
+      buffer += of_this;
+      written -= of_this;
+    }
+  } while (error == asio::error::interrupted);
+}
+
+/// Waits until a connect() that a signal has interrupted is complete.
+void finish_connecting(tcp::socket& socket, Error& error) {
+  socket.wait(tcp::socket::wait_write, error);
+  if (error) return;
+  int result = 0;
+  socklen_t size = sizeof result;
+  ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_ERROR, &result, &size);
+  error = Error(result, asio::error::get_system_category());
+}
+
 }  // namespace
 
 class Connection::Impl {
@@ -81,11 +103,10 @@ class Connection::Impl {
 
   void send(std::span<const std::byte> message) {
     const std::uint64_t size = message.size();
-    const std::array<asio::const_buffer, 2> whole{bytes_of(size), asio::buffer(message.data(), message.size())};
     const std::lock_guard one_at_a_time(writing_);
-    const SignalsBlocked until_sent;  // asio returns an interruption by a signal as an error
     Error error;
-    asio::write(socket_, whole, error);
+    write_whole(socket_,
+                std::array<asio::const_buffer, 2>{bytes_of(size), asio::buffer(message.data(), message.size())}, error);
     if (error) hang_up();  // the other side would wait for the rest of the message
   }
 
@@ -207,10 +228,10 @@ Connection::~Connection() = default;
 std::unique_ptr<Connection> Connection::dial(const ControlAddress& address) {
   auto io = std::make_unique<asio::io_context>(1);
   tcp::socket socket(*io);
-  const SignalsBlocked until_connected;  // as in send()
   Error error;
   socket.connect(endpoint_of(address), error);
-  if (!error) asio::write(socket, asio::buffer(address.key), error);
+  while (error == asio::error::interrupted) finish_connecting(socket, error);
+  if (!error) write_whole(socket, std::array<asio::const_buffer, 1>{asio::buffer(address.key)}, error);
   if (error) {
     throw EnvironmentError(
         fmt::format("nobody answers at {}:{}: {}", to_string(address.host), address.port, error.message()));
