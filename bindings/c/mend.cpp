@@ -591,15 +591,15 @@ int mend_recovery_count(const mend_session* session) {
 int mend_recovery_get(const mend_session* session, int index, mend_recovery* recovery) {
   return guarded([&] {
     const mend::RecoveryReport& report = recovery_of(session, index);
-    *recovery = {static_cast<int>(report.epoch.value),
-                 report.rounds,
-                 static_cast<int>(report.dead.size()),
-                 static_cast<int>(report.replacements.size()),
-                 static_cast<int>(report.given_up.size()),
-                 report.interrupt.count(),
-                 report.agree.count(),
-                 report.rebuild.count(),
-                 report.restore.count()};
+    *given(recovery, "recovery of mend_recovery_get") = {static_cast<int>(report.epoch.value),
+                                                         report.rounds,
+                                                         static_cast<int>(report.dead.size()),
+                                                         static_cast<int>(report.replacements.size()),
+                                                         static_cast<int>(report.given_up.size()),
+                                                         report.interrupt.count(),
+                                                         report.agree.count(),
+                                                         report.rebuild.count(),
+                                                         report.restore.count()};
   });
 }
 
@@ -622,9 +622,9 @@ int mend_recovery_rank(const mend_session* session, int index, int number, int* 
     const mend::Replacement change = at < replaced ? report.replacements[at] : mend::Replacement{};
     const mend::LostRank loss =
         at < replaced ? mend::LostRank{change.rank, change.dead} : report.given_up[at - replaced];
-    *rank = loss.rank.value;
-    *dead = static_cast<int>(loss.dead.value);
-    *newcomer = at < replaced ? static_cast<int>(change.newcomer.value) : -1;
+    *given(rank, "rank of mend_recovery_rank") = loss.rank.value;
+    *given(dead, "dead of mend_recovery_rank") = static_cast<int>(loss.dead.value);
+    *given(newcomer, "newcomer of mend_recovery_rank") = at < replaced ? static_cast<int>(change.newcomer.value) : -1;
   });
 }
 
@@ -645,6 +645,12 @@ int mend_report_hash(mend_session* session, const void* part, size_t bytes) {
     if (part == nullptr && bytes > 0) throw mend::UsageError("the part of the answer that is reported is NULL");
     session_of(session).report_hash({static_cast<const std::byte*>(part), bytes});
   });
+}
+
+/// For the Fortran module: an OPEN statement has failed.
+int mend_fortran_file_not_opened(const char* name, const char* why);
+int mend_fortran_file_not_opened(const char* name, const char* why) {
+  return guarded([&] { throw mend::UsageError(fmt::format("file '{}' cannot be opened: {}", name, why)); });
 }
 
 const char* mend_error_text(void) {

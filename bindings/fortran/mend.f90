@@ -379,6 +379,10 @@ module mend
       integer(c_int), value :: axes
       integer(c_size_t), intent(in) :: whole(*), offset(*), extents(*)
     end function
+    integer(c_int) function c_file_not_opened(name, why) bind(C, name="mend_fortran_file_not_opened")
+      import :: c_int, c_char
+      character(kind=c_char), intent(in) :: name(*), why(*)
+    end function
     integer(c_int) function c_close(file) bind(C, name="fclose")
       import :: c_int, c_ptr
       type(c_ptr), value :: file
@@ -614,21 +618,24 @@ contains
   ! first if it is not protected. `mode`: "r" reads, "r+" reads and writes, "w" begins with an empty file, "a"
   ! appends. `form` is that of OPEN, "unformatted" by default; `access` is "sequential" (the default) or "stream". A
   ! file that was opened for writing must be closed before mend_commit. Returns MEND_ERROR if the file is to be read
-  ! and was neither written nor restored: call mend_file_exists first.
+  ! and was neither written nor restored: call mend_file_exists first; or if OPEN fails, as for a file that is open.
   integer(c_int) function mend_file_open(session, name, mode, unit, form, access) result(status)
     type(c_ptr), intent(in) :: session
     character(len=*), intent(in) :: name, mode
     integer, intent(out) :: unit
     character(len=*), intent(in), optional :: form, access
     character(len=:), allocatable :: path, of_form, of_access, action, position
+    character(len=256) :: why
     type(c_ptr) :: opened
+    integer :: failed
 
     unit = -1
     opened = c_file_open(session, terminated(name), terminated(mode))     ! checks, and empties the file in mode "w"
     status = merge(MEND_SUCCESS, MEND_ERROR, c_associated(opened))
     if (status == MEND_SUCCESS) status = mend_file_path(session, name, path)
     if (status /= MEND_SUCCESS) return
-    if (c_close(opened) /= 0) status = MEND_ERROR
+    if (c_close(opened) /= 0) status = c_file_not_opened(terminated(name), terminated("it cannot be closed"))
+    if (status /= MEND_SUCCESS) return
     of_form = "unformatted"
     if (present(form)) of_form = form
     of_access = "sequential"
@@ -636,7 +643,12 @@ contains
     action = "readwrite"
     if (index(mode, "+") == 0) action = trim(merge("read ", "write", mode(1:1) == "r"))
     position = trim(merge("append", "rewind", mode(1:1) == "a"))
-    open(newunit=unit, file=path, status="old", form=of_form, access=of_access, action=action, position=position)
+    why = ""
+    open(newunit=unit, file=path, status="old", form=of_form, access=of_access, action=action, position=position, &
+      iostat=failed, iomsg=why)
+    if (failed == 0) return
+    unit = -1
+    status = c_file_not_opened(terminated(name), terminated(trim(why)))
   end function
 
   ! Returns a path by which this process can open a file in memory. Protects the file first if it is not protected. For

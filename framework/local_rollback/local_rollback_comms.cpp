@@ -73,6 +73,7 @@ int LocalRollback::derive(const VirtualComm& parent, const CommArguments& argume
 
 /// The other ranks of the parent do not know of the call, so the ranks of the group exchange their next numbers.
 int LocalRollback::derive_group(const VirtualComm& parent, const std::vector<int>& ranks, int tag, MPI_Comm* made) {
+  if (tag < 0 || tag > highest_tag()) return MPI_ERR_TAG;
   const int tags = highest_tag() - parent.collectives_tag;  // mend's own are at the end
   const int to_group = parent.collectives_tag + 1 + tag % (tags / 2);
   const auto mine = static_cast<int>(derived_.next_number());

@@ -44,10 +44,10 @@ inline std::optional<int> plain_size(MPI_Datatype type) {
   return type == last_plain_type.type ? last_plain_type.size : find_plain_size(type);
 }
 
-/// A datatype that stays valid when the application frees it.
+/// A datatype that stays valid when the application frees it; or none.
 class KeptType {
  public:
-  explicit KeptType(MPI_Datatype type) : type_(type), is_owned_(!is_of_mpi(type)) {
+  explicit KeptType(MPI_Datatype type) : type_(type), is_owned_(type != MPI_DATATYPE_NULL && !is_of_mpi(type)) {
     if (is_owned_) check_mpi(PMPI_Type_dup(type, &type_), "MPI_Type_dup");
   }
   ~KeptType() {

@@ -8,7 +8,9 @@
 
 namespace mend {
 
+/// 0 for no type, which calls refuse.
 inline MPI_Aint extent_of(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return 0;
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
   PMPI_Type_get_extent(type, &lower, &extent);

@@ -146,8 +146,9 @@ suitable() {
 # This line in build/environment.sh marks an Open MPI of the user's choice, which a set-up without options keeps.
 choice_mark="# Chosen by --open-mpi or --uncorrected."
 
-# build/environment.sh exports MPI_HOME, and the same by this name: so it is known who has set MPI_HOME.
-own_home=MEND_SETUP_MPI_HOME
+# build/environment.sh exports MPI_HOME, and the same by this name, so it is known who has set MPI_HOME. Variables that
+# begin with MEND_ are options of mend.
+own_home=MPI_HOME_OF_MEND
 
 # Prints the Open MPI of an earlier choice; nothing if there was none.
 chosen_before() {

@@ -421,7 +421,10 @@ static int body(mend_session* session, void* data) {
       return status;
     }
   }
+  int of_all_but_one = mend_rank(session) != 2;
   if ((status = mend_agree(session, &flag)) != MEND_SUCCESS) return status;
+  if ((status = mend_agree(session, &of_all_but_one)) != MEND_SUCCESS) return status;
+  if (of_all_but_one != (mend_size(session) < 3) || mend_check(session) != MEND_SUCCESS) return MEND_ERROR;
   if ((status = mend_transaction(session, add_one_unless_rank_1, count, &committed)) != MEND_SUCCESS) return status;
   snprintf(text, sizeof text, "total %ld after %ld steps in epoch %d, %d repairs, %s, %s", count->total, step,
            mend_epoch(session), count->repairs, flag ? "agreed" : "not agreed", committed ? "committed" : "taken back");

@@ -245,7 +245,9 @@ contains
     if (status == MEND_SUCCESS) status = mend_restore(session)
     exists = mend_file_exists(session, "records")
     if (status == MEND_SUCCESS .and. exists) then
-      status = mend_file_open(session, "records", "r", unit)
+      if (mend_file_open(session, "records", "r", unit, form="binary") /= MEND_ERROR .or. unit /= -1) status = MEND_END
+      if (index(mend_error_text(), "file 'records' cannot be opened: ") /= 1) status = MEND_END
+      if (status == MEND_SUCCESS) status = mend_file_open(session, "records", "r", unit)
       read(unit) done
       read(unit) values
       close(unit)
@@ -421,7 +423,7 @@ contains
 
   integer(c_int) function body(session, data) bind(C) result(status)
     type(c_ptr), value :: session, data
-    logical :: flag, committed
+    logical :: flag, of_all_but_one, committed
     character(len=120) :: line, outcome
 
     step = 0
@@ -441,6 +443,9 @@ contains
     end do
     flag = .not. c_associated(data)
     status = mend_agree(session, flag)
+    of_all_but_one = mend_rank(session) /= 2
+    if (status == MEND_SUCCESS) status = mend_agree(session, of_all_but_one)
+    if (of_all_but_one .neqv. mend_size(session) < 3) status = MEND_ERROR
     if (status == MEND_SUCCESS) status = mend_transaction(session, add_one_unless_rank_1, committed)
     if (status /= MEND_SUCCESS) return
     write (line, "('rank ', i0, ': totals ', 3(f0.1, ' '), 'after ', i0, ' steps in epoch ', i0)") &

@@ -22,12 +22,27 @@ namespace {
 /// A message of at least this many bytes is copied into the log while it is sent.
 constexpr int least_sent_meanwhile = 32 * 1024;
 
+/// Returns true if this is another name for long double, or for complex numbers of it: a type that was asked for by the
+/// digits of Fortran's numbers.
+bool is_long_double_of_fortran(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return false;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_STRUCT;
+  int size = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX) return false;
+  PMPI_Type_size(type, &size);
+  return size == static_cast<int>(sizeof(long double)) * (combiner == MPI_COMBINER_F90_COMPLEX ? 2 : 1);
+}
+
 /// Returns true if values of this type have bytes without a meaning: the x87's long double has 10 bytes of 16.
 bool has_unused_bytes(MPI_Datatype type) {
   constexpr int digits_of_x87 = 64;
   if (std::numeric_limits<long double>::digits != digits_of_x87 || sizeof(long double) != 16) return false;
   return type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_CXX_LONG_DOUBLE_COMPLEX ||
-         type == MPI_LONG_DOUBLE_INT;
+         type == MPI_LONG_DOUBLE_INT || is_long_double_of_fortran(type);
 }
 
 /// Clears these bytes of packed values of `type`.
@@ -86,6 +101,7 @@ int highest_tag() {
 }
 
 bool is_of_mpi(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return false;
   int integers = 0;
   int addresses = 0;
   int types = 0;
@@ -338,6 +354,7 @@ int LoggedMessages::begin_receive(const VirtualComm& virtual_comm, void* data, i
     return quietly(
         [&] { return PMPI_Irecv(data, count, type, from, tag, virtual_comm.comm(Traffic::messages), request); });
   }
+  if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
   Receive& receive =
       receives_.emplace_back(Receive{&virtual_comm, data, count, std::make_shared<KeptType>(type), from, tag});
   int code = post(receive);

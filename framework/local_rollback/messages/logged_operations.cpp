@@ -73,6 +73,7 @@ int LoggedMessages::begin_send(std::span<const std::byte> bytes, int to, int tag
 
 int LoggedMessages::begin_operation(const VirtualComm& virtual_comm, std::span<const Expected> expected,
                                     std::function<int()> at_end, MPI_Request* request) {
+  if (std::ranges::find(expected, MPI_DATATYPE_NULL, &Expected::type) != expected.end()) return MPI_ERR_TYPE;
   Operation* made = nullptr;
   if (const int code = add_operation(virtual_comm, &made); code != MPI_SUCCESS) return code;
   made->at_end = std::move(at_end);

@@ -532,7 +532,19 @@ Scenarios local_rollback_scenarios() {
     expect(MPI_Isend(values.data(), 1, MPI_INT, next, -1, session.comm(), &request), MPI_ERR_TAG);
     expect(MPI_Send(values.data(), 1, type, next, 0, session.comm()), MPI_ERR_TYPE);
     expect(MPI_Send(nullptr, 1, MPI_INT, next, 0, session.comm()), MPI_ERR_BUFFER);
+    std::array<int, 8> all{};
+    expect(MPI_Gather(values.data(), 1, type, all.data(), 1, type, 0, session.comm()), MPI_ERR_TYPE);
     MPI_Type_free(&type);
+    MPI_Sendrecv(values.data(), 1, MPI_INT, next, 0, all.data(), 1, MPI_INT, MPI_ANY_SOURCE, 0, session.comm(),
+                 MPI_STATUS_IGNORE);  // a type of which the size is known now
+    expect(MPI_Send(values.data(), 1, MPI_DATATYPE_NULL, next, 0, session.comm()), MPI_ERR_TYPE);
+    expect(MPI_Irecv(all.data(), 1, MPI_DATATYPE_NULL, next, 0, session.comm(), &request), MPI_ERR_TYPE);
+    expect(MPI_Send_init(values.data(), 1, MPI_DATATYPE_NULL, next, 0, session.comm(), &request), MPI_ERR_TYPE);
+    MPI_Comm refused = MPI_COMM_NULL;
+    MPI_Group everyone = MPI_GROUP_NULL;
+    MPI_Comm_group(session.comm(), &everyone);
+    expect(MPI_Comm_create_group(session.comm(), everyone, -1, &refused), MPI_ERR_TAG);
+    MPI_Group_free(&everyone);
     MPI_Comm_set_errhandler(session.comm(), handler);
     MPI_Errhandler_free(&handler);
     MPI_Group all_ranks = MPI_GROUP_NULL;
