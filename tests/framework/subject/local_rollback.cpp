@@ -532,13 +532,13 @@ Scenarios local_rollback_scenarios() {
     expect(MPI_Isend(values.data(), 1, MPI_INT, next, -1, session.comm(), &request), MPI_ERR_TAG);
     expect(MPI_Send(values.data(), 1, type, next, 0, session.comm()), MPI_ERR_TYPE);
     expect(MPI_Send(nullptr, 1, MPI_INT, next, 0, session.comm()), MPI_ERR_BUFFER);
-    std::array<int, 8> all{};
-    expect(MPI_Gather(values.data(), 1, type, all.data(), 1, type, 0, session.comm()), MPI_ERR_TYPE);
+    std::array<int, 8> received{};
+    expect(MPI_Gather(values.data(), 1, type, received.data(), 1, type, 0, session.comm()), MPI_ERR_TYPE);
     MPI_Type_free(&type);
-    MPI_Sendrecv(values.data(), 1, MPI_INT, next, 0, all.data(), 1, MPI_INT, MPI_ANY_SOURCE, 0, session.comm(),
+    MPI_Sendrecv(values.data(), 1, MPI_INT, next, 0, received.data(), 1, MPI_INT, MPI_ANY_SOURCE, 0, session.comm(),
                  MPI_STATUS_IGNORE);  // a type of which the size is known now
     expect(MPI_Send(values.data(), 1, MPI_DATATYPE_NULL, next, 0, session.comm()), MPI_ERR_TYPE);
-    expect(MPI_Irecv(all.data(), 1, MPI_DATATYPE_NULL, next, 0, session.comm(), &request), MPI_ERR_TYPE);
+    expect(MPI_Irecv(received.data(), 1, MPI_DATATYPE_NULL, next, 0, session.comm(), &request), MPI_ERR_TYPE);
     expect(MPI_Send_init(values.data(), 1, MPI_DATATYPE_NULL, next, 0, session.comm(), &request), MPI_ERR_TYPE);
     MPI_Comm refused = MPI_COMM_NULL;
     MPI_Group everyone = MPI_GROUP_NULL;
