@@ -648,7 +648,7 @@ int mend_report_hash(mend_session* session, const void* part, size_t bytes) {
 }
 
 /// For the Fortran module: an OPEN statement has failed.
-int mend_fortran_file_not_opened(const char* name, const char* why);
+extern "C" int mend_fortran_file_not_opened(const char* name, const char* why);
 int mend_fortran_file_not_opened(const char* name, const char* why) {
   return guarded([&] { throw mend::UsageError(fmt::format("file '{}' cannot be opened: {}", name, why)); });
 }
