@@ -262,7 +262,8 @@ void Engine::drive(Event event) {
   const WorldItself first_base;  // the base of the first epoch is MPI_COMM_WORLD
   or_fail_stop([&] {
     std::optional<AtPlace> at_place;
-    if (std::holds_alternative<recovery::Begin>(event)) at_place.emplace(Place::recovery);  // there is no body yet
+    const bool starts = std::holds_alternative<recovery::Begin>(event) && core_.first_epoch();
+    if (starts) at_place.emplace(Place::recovery);  // there is no body yet
     for (std::optional<Event> next = std::move(event); next;) {
       const bool could_host = core_.can_host();
       const recovery::Actions actions = core_.step(*std::exchange(next, std::nullopt));
