@@ -22,17 +22,22 @@ namespace {
 /// A message of at least this many bytes is copied into the log while it is sent.
 constexpr int least_sent_meanwhile = 32 * 1024;
 
-/// Returns true if this is another name for long double, or for complex numbers of it: a type that was asked for by the
-/// digits of Fortran's numbers.
-bool is_long_double_of_fortran(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) return false;
+/// Returns how a type was made; MPI_UNDEFINED for none.
+int combiner_of(MPI_Datatype type) {
   int integers = 0;
   int addresses = 0;
   int types = 0;
-  int combiner = MPI_COMBINER_STRUCT;
-  int size = 0;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  int combiner = MPI_UNDEFINED;
+  if (type != MPI_DATATYPE_NULL) PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner;
+}
+
+/// Returns true if this is another name for long double, or for complex numbers of it: a type that was asked for by the
+/// digits of Fortran's numbers.
+bool is_long_double_of_fortran(MPI_Datatype type) {
+  const int combiner = combiner_of(type);
   if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX) return false;
+  int size = 0;
   PMPI_Type_size(type, &size);
   return size == static_cast<int>(sizeof(long double)) * (combiner == MPI_COMBINER_F90_COMPLEX ? 2 : 1);
 }
@@ -100,15 +105,7 @@ int highest_tag() {
   return highest;
 }
 
-bool is_of_mpi(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) return false;
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = MPI_COMBINER_STRUCT;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
-}
+bool is_of_mpi(MPI_Datatype type) { return combiner_of(type) == MPI_COMBINER_NAMED; }
 
 std::optional<int> find_plain_size(MPI_Datatype type) {
   if (!is_of_mpi(type) || has_unused_bytes(type)) return std::nullopt;
