@@ -73,16 +73,16 @@ TEST(LocalRollbackOfClusters, works_with_async_commits) {
   expect_right(play_in("2", named + "async:1@8,1'@8"), {{8, 3}, {8, 1}, stayed, stayed});
 }
 TEST(LocalRollbackOfClusters, works_when_two_of_one_die) {
-  expect_right(play_in("2", named + "2@6,3@6"), {stayed, stayed, {8}, {8}});
+  expect_right(play_in("2", named + "2&3@6"), {stayed, stayed, {8}, {8}});
 }
 TEST(LocalRollbackOfClusters, works_when_all_have_a_dead_rank) {
-  expect_right(play_in("2", named + "1@6,2@6"), {{8}, {8, 1}, {8, 1}, {8}});
+  expect_right(play_in("2", named + "1&2@6"), {{8}, {8, 1}, {8, 1}, {8}});
 }
 TEST(LocalRollbackOfClusters, works_when_two_of_three_have_a_dead_rank) {
   const support::ScratchFolder folder;
   const std::string file = (folder.path() / "clusters").string();
   std::ofstream(file) << "# the middle\n1-2\n0\n3\n";
-  expect_right(play_in(file, named + "1@6,3@6"), {stayed, {8, 1}, {8, 2}, {8, 1}});
+  expect_right(play_in(file, named + "1&3@6"), {stayed, {8, 1}, {8, 2}, {8, 1}});
 }
 TEST(LocalRollbackOfClusters, works_when_one_goes_back_after_the_other) {
   expect_right(play_in("2", named + "1@5,2@7"), {{8, 2}, {8, 1}, {8, 1}, {8, 2}});
