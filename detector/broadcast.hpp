@@ -27,6 +27,7 @@ struct Membership {
   std::uint32_t processes = 0;
   ProcessSet left_out;  ///< the dead processes that all agree on, and the processes that have left
 
+  ProcessSet members() const { return difference(ProcessSet::first(processes), left_out); }
   bool includes(ProcessId process) const { return process.value < processes && !left_out.contains(process); }
   /// Returns true if all processes in `message` have a number in this epoch.
   bool covers(const Message& message) const {

@@ -22,7 +22,7 @@ bool Detector::receive(ProcessId from, const Message& message, Time now, Actions
   if (message.epoch == membership_.epoch && !membership_.covers(message)) return false;
   notice_delay(now, actions);
   inquiry_.heard(from, known_dead(), actions);
-  if (from == emitter()) ring_.hear(now);
+  ring_.hear(from, now);
   switch (message.kind) {
     case Message::Kind::heartbeat: take_heartbeat(from, message, now, actions); break;
     case Message::Kind::new_observer:
@@ -56,12 +56,16 @@ void Detector::witness(const ProcessSet& gone, Told told, Time now, Actions& act
   conclude(now, actions);
 }
 
+void Detector::declare(const ProcessSet& gone, Time now, Actions& actions) {
+  ring_.witness(gone, Told::nobody, now, actions);
+  conclude(now, actions);
+}
+
 void Detector::tick(Time now, Actions& actions) {
   notice_delay(now, actions);
   ring_.tick(now, actions);
   for (Actions::Send& send : actions.sends) {
-    if (send.message.kind == Message::Kind::heartbeat)
-      send.message.dead = difference(known_dead(), membership_.left_out);
+    if (send.message.kind == Message::Kind::heartbeat) send.message.dead = ring_.dead_members();
   }
   if (!actions.suspected.empty()) suspect(now, actions);
   if (now >= doubts_at()) inquiry_.open(emitter(), known_dead(), now, actions);
@@ -87,7 +91,7 @@ void Detector::suspect(Time now, Actions& actions) {
   } else if (inquiry_.about() == emitter()) {
     inquiry_.suspect(now);
   } else {
-    ring_.hear(now);  // the inquiry is about another process: this emitter has to wait
+    ring_.hear(emitter(), now);  // the inquiry is about another process: this emitter has to wait
   }
 }
 

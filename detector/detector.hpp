@@ -29,10 +29,11 @@
 //       itself cut off. So with the defaults (eta 100 ms, delta 1 s) a cut of 0.67 s costs no process.
 //   C2  A cut of any length leaves at most one side. A process is declared dead for its silence, and an asker
 //       continues, only with a quorum of answers: more than half of n members, or half including the lowest of them,
-//       where members that are certain to be dead do not count. Let A and B be two sides, which know cA and cB of the n
-//       to be dead for certain. A, B and these dead are disjoint, so |A| + |B| <= n - max(cA, cB). If both were a
-//       quorum, |A| + |B| >= n - (cA + cB)/2. Both hold only if cA = cB is the same set and each side is exactly half;
-//       then only one side has the lowest member. So the other side declares no process dead.
+//       where members that are certain to be dead do not count. A member that was declared dead because it is silent or
+//       stuck (declare()) counts: it may live, and answer the other side. Let A and B be two sides, which know cA and
+//       cB of the n to be dead for certain. A, B and these dead are disjoint, so |A| + |B| <= n - max(cA, cB). If both
+//       were a quorum, |A| + |B| >= n - (cA + cB)/2. Both hold only if cA = cB is the same set and each side is exactly
+//       half; then only one side has the lowest member. So the other side declares no process dead.
 //   C3  Every process of a side without a quorum ends. The ring passes from another side into this one, so some
 //       process of this side observes a process of another side. It asks. All processes of its side receive the
 //       inquiry, and then neither a death nor a withdrawal. So each asks, gets too few answers, and ends
@@ -67,6 +68,8 @@ class Detector {
   bool receive(ProcessId from, const Message& message, Time now, Actions& actions);
   /// The runtime or the kernel reports that `gone` are dead, which is certain.
   void witness(const ProcessSet& gone, Told told, Time now, Actions& actions);
+  /// Declares `gone` dead, although they may live, and tells all others. They end when they learn of it.
+  void declare(const ProcessSet& gone, Time now, Actions& actions);
   /// Handles the time `now`. Call it at next_deadline(), after receive() was called for all messages that have arrived.
   void tick(Time now, Actions& actions);
 

@@ -128,7 +128,7 @@ ProcessSet Inquiry::silent_machine() const {
 
 /// Returns true if `present` are more than half of the members without `gone`, or half of them including the lowest.
 bool Inquiry::is_quorum(const ProcessSet& present, const ProcessSet& gone) const {
-  const ProcessSet all = difference(difference(ProcessSet::first(membership_.processes), membership_.left_out), gone);
+  const ProcessSet all = difference(membership_.members(), gone);
   const ProcessSet here = difference(all, difference(all, present));
   if (all.empty()) return true;
   const ProcessId lowest = all.runs().front().first;

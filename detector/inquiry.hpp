@@ -7,8 +7,8 @@
 //   - If more than half of all processes answer, and the silent one does not, it is declared dead when delta is over.
 //     Two sides of a cut network cannot both have more than half. Exactly half is enough for the side with the lowest
 //     process. Processes that are certain to be dead, because the runtime or the kernel has reported it, do not count.
-//     Processes that were declared dead for their silence count until all have agreed on that and entered the next
-//     epoch.
+//     Processes that were declared dead because they are silent or stuck count until all have agreed on that and
+//     entered the next epoch.
 //   - If too few have answered delta after that, this process is cut off. It must stop; the others continue without it
 //     if they are more than half.
 //

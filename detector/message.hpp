@@ -40,9 +40,9 @@ struct Message {
   Kind kind = Kind::heartbeat;
   Epoch epoch;
   ProcessId source;  ///< of `deaths`: the process that began the broadcast
-  /// Of `deaths`: the processes that `source` knew to be dead when it began the broadcast, beyond those left out of the
-  /// epoch. Of `heartbeat`: the processes that the sender knows to be dead. Of `inquiry`, `answer` and `withdrawal`:
-  /// the process that it is about.
+  /// Of `deaths`: the members of the epoch that `source` knew to be dead when it began the broadcast. Of `heartbeat`:
+  /// the members that the sender knows to be dead. Of `inquiry`, `answer` and `withdrawal`: the process that it is
+  /// about.
   ProcessSet dead;
 
   bool operator==(const Message&) const = default;

@@ -28,17 +28,18 @@
 // Other witnesses, such as the runtime or a broken connection, may know of a death before the ring does. The detector
 // then acts at once, as if the time had run out.
 //
-// If a living process is declared dead (it was stopped, or cut off), every process that later receives a message from
-// it tells it that it was declared dead (FENCE), and so does every list that names it. The process reports this to its
-// owner once, and sends nothing from then on. But it ignores the statement of a process that is an epoch behind, and of
-// a process that it considers dead itself, unless that process has a lower number: of two processes that consider each
-// other dead, one must give in.
+// If a living process is declared dead (it was stopped, or cut off), it is told so (FENCE) by every process that later
+// receives a heartbeat, a NEWOBSERVER of its epoch, or a message of an inquiry (detector/detector.cpp) from it. Every
+// list that names it tells it too. The process reports this to its owner once, and sends nothing from then on. But it
+// ignores the statement of a process that is an epoch behind, and of a process that it considers dead itself, unless
+// that process has a lower number: of two processes that consider each other dead, one must give in.
 //
 // Epochs
 // ------
 // A ring belongs to an epoch. When processes join or are agreed to have left, all members enter the next epoch with the
 // same membership. Messages of an older epoch are ignored. Messages that come too early are kept until this process
-// enters their epoch. Deaths that this process knows and that were not agreed on are carried over. A process that
+// enters their epoch. Deaths that this process knows and that were not agreed on are carried over. A process may also
+// learn of the death of a process that only joins in the next epoch: no message of this epoch names it. A process that
 // enters is a new emitter for its observer: it has 2 delta for its first heartbeat.
 //
 // Where the text of the paper is not enough
@@ -58,6 +59,9 @@
 //   - T5 passes every broadcast on, without end. Here each is passed on once (Broadcast::pass_on).
 //   - In the text of Chen et al. that section 2 describes, trust lasts until delta after a heartbeat was sent; T2
 //     counts from its reception. Here it is as in T2.
+//   - In the paper, only heartbeats show that the emitter lives. Here every message of it does. But a new emitter may
+//     have sent it before NEWOBSERVER arrived, so it tells nothing about the first heartbeat, and takes away nothing of
+//     2 delta. (Rule::keep_double_time_out)
 //
 // What the owner must ensure
 // --------------------------
@@ -84,17 +88,18 @@ enum class Told : std::uint8_t {
 
 /// The rules of the protocol, one by one, so that a test can leave one out and show that it is needed.
 enum class Rule : std::uint8_t {
-  tell_the_emitter,    ///< a new observer makes itself known (T3)
-  double_time_out,     ///< a new emitter has 2 delta (T3)
-  take_new_observer,   ///< heartbeats go to the new observer (T4)
-  announce,            ///< a suspicion is broadcast (T3)
-  pass_on,             ///< a broadcast is passed on (T5)
-  tell_the_list,       ///< a broadcast tells of all deaths that its source knows, not just of the newest
-  announce_when_told,  ///< a process that passes over its emitter broadcasts that, even if a broadcast told it
-  believe_the_path,    ///< all processes between a new observer and its emitter are dead
-  refuse_the_dead,     ///< a process known to be dead is not accepted as observer
-  one_epoch,           ///< messages of an older epoch are ignored
-  keep_the_early,      ///< messages of a later epoch wait for it
+  tell_the_emitter,      ///< a new observer makes itself known (T3)
+  double_time_out,       ///< a new emitter has 2 delta (T3)
+  keep_double_time_out,  ///< a message other than a heartbeat never shortens the time that the emitter has
+  take_new_observer,     ///< heartbeats go to the new observer (T4)
+  announce,              ///< a suspicion is broadcast (T3)
+  pass_on,               ///< a broadcast is passed on (T5)
+  tell_the_list,         ///< a broadcast tells of all deaths that its source knows, not just of the newest
+  announce_when_told,    ///< a process that passes over its emitter broadcasts that, even if a broadcast told it
+  believe_the_path,      ///< all processes between a new observer and its emitter are dead
+  refuse_the_dead,       ///< a process known to be dead is not accepted as observer
+  one_epoch,             ///< messages of an older epoch are ignored
+  keep_the_early,        ///< messages of a later epoch wait for it
 };
 
 /// The detector, following `Rules` (base/rules.hpp). Use Ring: tests alone leave rules out.
@@ -118,8 +123,9 @@ class BasicRing {
   /// reports its death.
   void tick(Time now, Actions& actions);
 
-  /// A message other than a heartbeat has come from the emitter, so it lives.
-  void hear(Time now) { suspects_at_ = now + timing_.delta; }
+  /// A message of any kind and epoch has come from `from`. If that is the emitter, it lives, and is suspected after
+  /// delta at the earliest. A new emitter keeps its 2 delta.
+  void hear(ProcessId from, Time now);
 
   /// This process, or its emitter, was kept from running for `late`, until `now`. That time does not count, and the
   /// emitter has at least two more periods to be heard.
@@ -136,6 +142,8 @@ class BasicRing {
 
   /// Returns every process known to be dead: D of the paper, and the processes left out of the epoch.
   const ProcessSet& known_dead() const { return dead_; }
+  /// Returns the members of the epoch among them. Its messages name no other process.
+  ProcessSet dead_members() const;
   /// Returns this process itself if it is alone.
   ProcessId emitter() const { return emitter_; }
   ProcessId observer() const { return observer_; }

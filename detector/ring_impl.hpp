@@ -60,6 +60,14 @@ void BasicRing<Rules>::be_patient(Time late, Time now) {
 }
 
 template <class Rules>
+void BasicRing<Rules>::hear(ProcessId from, Time now) {
+  if (from != emitter_) return;
+  const Time trusted_until = now + timing_.delta;
+  const bool may_have_longer = suspects_at_ < never && keeps(Rule::keep_double_time_out);
+  suspects_at_ = may_have_longer ? std::max(suspects_at_, trusted_until) : trusted_until;
+}
+
+template <class Rules>
 std::optional<Time> BasicRing<Rules>::next_deadline() const {
   if (alone() || fenced_) return std::nullopt;
   return std::min(emits_at_, suspects_at_);
@@ -93,7 +101,7 @@ void BasicRing<Rules>::pass_over(Time now, Actions& actions) {
 
 template <class Rules>
 void BasicRing<Rules>::announce(Actions& actions) {
-  broadcast_.announce(difference(dead_, ring().left_out), actions);
+  broadcast_.announce(dead_members(), actions);
 }
 
 template <class Rules>
@@ -146,7 +154,7 @@ void BasicRing<Rules>::take(ProcessId from, const Message& message, Time now, Ac
 template <class Rules>
 void BasicRing<Rules>::take_new_observer(ProcessId from, Time now, Actions& actions) {
   if (from == self_ || !ring().includes(from)) return;
-  if (keeps(Rule::refuse_the_dead) && dead_.contains(from)) return;
+  if (keeps(Rule::refuse_the_dead) && dead_.contains(from)) return send(from, Message::Kind::fence, actions);
   if (keeps(Rule::take_new_observer)) observer_ = from;
   emit(now, actions);
   if (!keeps(Rule::believe_the_path)) return;
@@ -172,11 +180,18 @@ void BasicRing<Rules>::take_deaths(ProcessId from, const Message& message, Time 
 template <class Rules>
 void BasicRing<Rules>::witness(const ProcessSet& gone, Told told, Time now, Actions& actions) {
   if (fenced_ || dead_.contains(gone)) return;
+  const ProcessSet known = dead_members();
   if (learn(gone, actions)) {
     pass_over(now, actions);
-  } else if (told == Told::nobody && !alone()) {
+  } else if (told == Told::nobody && !alone() && dead_members() != known) {
     announce(actions);
   }
+}
+
+template <class Rules>
+ProcessSet BasicRing<Rules>::dead_members() const {
+  const ProcessSet members = ring().members();
+  return difference(members, difference(members, dead_));
 }
 
 /// Adds to the known deaths. Returns true if the emitter is among the new ones.

@@ -141,7 +141,7 @@ void Service::enter(Membership membership) {
              one.second.process.is_gone();
     });
     detector_.enter(membership, nodes_, time_now(), actions_);
-    stalls_.enter(difference(ProcessSet::first(membership.processes), membership.left_out));
+    stalls_.enter(membership.members());
     if (!stillborn_.empty()) detector_.witness(std::exchange(stillborn_, {}), Told::nobody, time_now(), actions_);
     perform();
     look_at_lifeline();
@@ -313,7 +313,8 @@ void Service::hold_dead(const ProcessSet& died) {
   if (!died.empty()) look_at_lifeline();
 }
 
-/// Declares a process dead that does not return from the MPI library.
+/// Declares a process dead that does not return from the MPI library. One of this machine is killed, so its death is
+/// certain. Another one may live on: its control thread still answers inquiries.
 void Service::hold_stuck_dead(ProcessId process, Time held) {
   if (ended_) return;
   const DeathCause cause{
@@ -324,7 +325,11 @@ void Service::hold_stuck_dead(ProcessId process, Time held) {
     leave("stuck in the MPI library");
   }
   runtime_.tell_cause(process, cause);
-  detector_.witness(ProcessSet{process}, Told::nobody, time_now(), actions_);
+  if (neighbours_.contains(process)) {
+    detector_.witness(ProcessSet{process}, Told::nobody, time_now(), actions_);
+  } else {
+    detector_.declare(ProcessSet{process}, time_now(), actions_);
+  }
   perform();
 }
 

@@ -92,7 +92,7 @@ class Service {
   /// Adds a process of the job that was started later than the others. Local; before the epoch that it is a member of.
   void add(ProcessId process, const Peer& peer);
 
-  /// Enters an epoch. All members call it within 2 delta of each other.
+  /// Enters an epoch. All members call it within 2 delta - tau of each other (detector/ring.hpp).
   void enter(Membership membership);
 
   /// Call it when the job is over. From then on, declares no process dead, and continues to report to others that this

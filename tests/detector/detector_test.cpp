@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "detector/wire.hpp"
+#include "tests/detector/all_messages.hpp"
 #include "tests/detector/ring_times.hpp"
 #include "tests/support/fuzz.hpp"
 
@@ -232,6 +233,34 @@ TEST_F(DetectorTest, learns_from_heartbeats_what_a_broadcast_has_missed) {
   EXPECT_TRUE(actions_.fenced);
 }
 
+TEST_F(DetectorTest, names_only_members_of_its_epoch_in_heartbeats) {
+  detector_.witness({{7}}, Told::nobody, start, actions_);
+  tick(start);
+  ASSERT_EQ(actions_.sends.size(), 1U);
+  EXPECT_EQ(to_string(actions_.sends.front().message), "HEARTBEAT");
+}
+
+TEST_F(DetectorTest, counts_who_was_declared_dead_and_may_live_among_those_that_could_answer) {
+  detector_.declare({{5}}, start, actions_);
+  EXPECT_EQ(actions_.died, ProcessSet{{5}});
+  tick_until(start + 1500ms);
+  EXPECT_THAT(sent(), ElementsAre("INQUIRY({1}) to 0", "INQUIRY({1}) to 1", "INQUIRY({1}) to 3", "INQUIRY({1}) to 4"));
+  receive(3, Kind::answer, start + 1501ms, {{1}});
+  receive(4, Kind::answer, start + 1501ms, {{1}});
+  tick_until(start + 3s);
+  EXPECT_TRUE(actions_.cut_off) << "5 may answer the other half, which has the lowest process";
+  EXPECT_EQ(detector_.known_dead(), ProcessSet{{5}});
+}
+
+TEST_F(DetectorTest, does_not_count_who_is_certain_to_be_dead_among_those_that_could_answer) {
+  detector_.witness({{5}}, Told::nobody, start, actions_);
+  tick_until(start + 1500ms);
+  receive(3, Kind::answer, start + 1501ms, {{1}});
+  receive(4, Kind::answer, start + 1501ms, {{1}});
+  tick_until(start + 2s);
+  EXPECT_EQ(detector_.known_dead(), (ProcessSet{{1}, {5}}));
+}
+
 TEST_F(DetectorTest, answers_whoever_asks_but_the_dead) {
   receive(5, Kind::inquiry, start, {{3}});
   EXPECT_THAT(sent(), ElementsAre("ANSWER({3}) to 5"));
@@ -245,6 +274,16 @@ TEST_F(BesideItsEmitter, holds_it_dead_at_once_because_it_can_make_that_true) {
   tick_until(start + 2s);
   EXPECT_EQ(actions_.died, ProcessSet{{2}});
   EXPECT_EQ(sent().front(), "NEWOBSERVER to 1");
+}
+
+TEST_F(BesideItsEmitter, lets_no_other_message_take_away_the_time_for_its_first_heartbeat) {
+  receive(2, Kind::answer, start + 10ms, {{5}});
+  const Message late_one{Kind::heartbeat, {0}, {}, {}};
+  EXPECT_TRUE(detector_.receive({2}, late_one, start + 20ms, actions_));
+  tick_until(start + 1999ms);
+  EXPECT_EQ(actions_.died, ProcessSet{});
+  tick_until(start + 2s);
+  EXPECT_EQ(actions_.died, ProcessSet{{2}});
 }
 
 TEST_F(BesideItsEmitter, does_not_blame_it_for_the_time_in_which_itself_could_not_run) {
@@ -298,18 +337,6 @@ TEST_F(BesideItsEmitter, waits_three_times_the_silence_it_is_used_to) {
 }
 
 // --- any bytes from the wire
-
-/// One message of each kind.
-const std::vector<Message> all_messages{
-    {Kind::heartbeat, {1}, {1}, {}},
-    {Kind::heartbeat, {1}, {1}, ProcessSet{{4}}},
-    {Kind::new_observer, {1}, {3}, {}},
-    {Kind::deaths, {1}, {3}, ProcessSet{{0}, {4}}},
-    {Kind::fence, {1}, {3}, {}},
-    {Kind::inquiry, {1}, {3}, ProcessSet{{5}}},
-    {Kind::answer, {1}, {3}, ProcessSet{{5}}},
-    {Kind::withdrawal, {1}, {3}, ProcessSet{{5}}},
-};
 
 TEST_F(DetectorTest, speaks_of_members_alone_whatever_comes_over_the_wire) {
   const ProcessSet members = ProcessSet::first(static_cast<std::uint32_t>(nodes.size()));

@@ -61,6 +61,7 @@ class Child {
     siginfo_t info;
     ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
   }
+  /// Returns when it has stopped, or has ended because it was killed before.
   void stop() {
     ::kill(pid_, SIGSTOP);
     siginfo_t info;
@@ -189,6 +190,7 @@ TEST(ALocalProcess, is_not_killed_by_what_was_moved_from) {
   ASSERT_TRUE(process.has_value());
   const LocalProcess moved(std::move(*process));
   process->kill();
+  child.stop();  // a process that was killed before does not stop: it ends
   EXPECT_FALSE(moved.is_gone());
 }
 

@@ -159,6 +159,17 @@ TEST_F(RingTest, another_witness_is_believed_at_once) {
   EXPECT_THAT(sent(), IsEmpty()) << "nothing new";
 }
 
+TEST_F(RingTest, names_only_members_of_its_epoch_until_the_next_one) {
+  ring_.witness({{7}}, Told::nobody, start, actions_);
+  EXPECT_THAT(sent(), IsEmpty()) << "no other process of this epoch could take it";
+  EXPECT_EQ(actions_.died, ProcessSet{{7}});
+  ring_.witness({{4}}, Told::nobody, start, actions_);
+  EXPECT_THAT(sent(), ElementsAre("DEATHS({4}, from 2) to 3", "DEATHS({4}, from 2) to 0", "DEATHS({4}, from 2) to 1"));
+  EXPECT_EQ(ring_.dead_members(), ProcessSet{{4}});
+  ring_.enter({{2}, 8, {{4}}}, start + 1s, actions_);
+  EXPECT_EQ(ring_.dead_members(), ProcessSet{{7}});
+}
+
 TEST_F(RingTest, of_a_death_that_everyone_is_told_only_the_observer_speaks) {
   actions_.clear();
   ring_.witness({{4}}, Told::everyone, start, actions_);
@@ -189,6 +200,13 @@ TEST_F(RingTest, tells_the_dead_that_speak_to_stop) {
   woken.enter({{1}, 5, {}}, start, actions);
   woken.receive({2}, message(Message::Kind::fence), start, actions);
   EXPECT_TRUE(actions.fenced);
+}
+
+TEST_F(RingTest, tells_the_dead_that_would_observe_it_to_stop) {
+  ring_.witness({{4}}, Told::nobody, start, actions_);
+  receive(4, message(Message::Kind::new_observer), start);
+  EXPECT_THAT(sent(), ElementsAre("FENCE to 4"));
+  EXPECT_EQ(ring_.observer(), ProcessId{3});
 }
 
 TEST_F(RingTest, does_not_take_it_from_the_dead_that_it_is_dead_itself) {

@@ -1,6 +1,7 @@
 #include "detector/wire.hpp"
 
 #include "base/error.hpp"
+#include "tests/detector/all_messages.hpp"
 #include "tests/detector/written.hpp"
 #include "tests/support/fuzz.hpp"
 #include "transport/control/control_network.hpp"
@@ -15,9 +16,11 @@ namespace {
 Message deaths() { return {Message::Kind::deaths, {7}, {3}, ProcessSet{{1}, {4}, {5}, {4'000'000'000}}}; }
 
 TEST(DetectorWire, brings_every_message_back) {
-  for (const Message& message :
-       {Message{Message::Kind::heartbeat, {1}, {}, {}}, Message{Message::Kind::new_observer, {0xffffffff}, {}, {}},
-        Message{Message::Kind::fence, {0}, {}, {}}, deaths()}) {
+  std::vector<Message> messages = all_messages;
+  messages.push_back({Message::Kind::new_observer, {0xffffffff}, {}, {}});
+  messages.push_back({Message::Kind::fence, {0}, {}, {}});
+  messages.push_back(deaths());
+  for (const Message& message : messages) {
     EXPECT_EQ(read(written(message)), message) << to_string(message);
     EXPECT_EQ(written(message).size(), wire_size(message));
   }
@@ -80,9 +83,10 @@ TEST(DetectorWire, carries_a_list_of_a_large_job_in_one_message) {
 }
 
 TEST(DetectorWire, reads_any_bytes_or_refuses_them) {
-  const Message heartbeat{Message::Kind::heartbeat, {1}, {}, {}};
+  std::vector<Message> messages = all_messages;
+  messages.push_back(deaths());
   support::expect_read_or_refused<EnvironmentError>(
-      [&](support::Fuzzer& fuzzer) { return fuzzer.change(written(fuzzer.below(4) == 0 ? heartbeat : deaths())); },
+      [&](support::Fuzzer& fuzzer) { return fuzzer.change(written(messages[fuzzer.below(messages.size())])); },
       [](const std::vector<std::byte>& bytes) {
         EXPECT_EQ(written(read(bytes)), bytes) << "what is read is what was written";
       });
