@@ -36,10 +36,12 @@ class Member {
   /// Returns the type and shape in words, such as "Kokkos::View<8 bytes>[10,20,30] right". A restore requires the shape
   /// of the commit. A member whose size may change between commits leaves the size out, and accepts any size.
   virtual std::string shape() const = 0;
-  /// Returns the current size. Called once before each pack.
+  /// Returns the current size. Called once before each pack. If the commit is refused, pack is not called.
   virtual ByteCount size() const = 0;
   /// Writes size() bytes.
   virtual void pack(std::span<std::byte> to) const = 0;
+  /// Frees what size() keeps for pack(). Called after pack(), or in its place if the commit is refused.
+  virtual void end_pack() const {}
   /// Returns the bytes that pack would write, if they are in memory in that order. The store then reads them without a
   /// copy. Otherwise returns an empty span.
   virtual std::span<const std::byte> contiguous() const { return {}; }
@@ -230,8 +232,9 @@ class SerializedMember final : public Member {
   }
   void pack(std::span<std::byte> to) const override {
     if (!written_.empty()) std::memcpy(to.data(), written_.data(), written_.size());
-    written_ = {};
+    end_pack();
   }
+  void end_pack() const override { written_ = std::vector<std::byte>(); }  // `= {}` would keep the memory
   void unpack(std::span<const std::byte> from) override { Serializer<T>::read(*object_, from); }
   const void* address() const override { return object_; }
 
@@ -298,6 +301,7 @@ class PartMember final : public Member {
     return member_.values->size();
   }
   void pack(std::span<std::byte> to) const override { member_.values->pack(to); }
+  void end_pack() const override { member_.values->end_pack(); }
   std::span<const std::byte> contiguous() const override { return member_.values->contiguous(); }
   bool pack_pieces(const TakePiece& take) const override { return member_.values->pack_pieces(take); }
   void unpack(std::span<const std::byte> from) override { member_.values->unpack(from); }

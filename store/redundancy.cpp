@@ -65,7 +65,15 @@ Redundancy Redundancy::fitting(int ranks) const {
   return ranks >= least_ranks() ? *this : Redundancy{1, std::min(parity, ranks - 1)};
 }
 
+void Redundancy::require_sense() const {
+  const bool fits_in_group = data >= 1 && data <= largest_group && parity >= 0 && parity <= largest_group - data;
+  if (fits_in_group && (parity > 0 || copies())) return;
+  throw UsageError(fmt::format(
+      "data {} and parity {} make no redundancy: use mend::Redundancy::parse, which checks them", data, parity));
+}
+
 void Redundancy::require_ranks(int ranks) const {
+  require_sense();
   if (ranks >= least_ranks()) return;
   throw UsageError(
       fmt::format("redundancy {} needs {} ranks or more, and the job has {}: start more processes, or choose "

@@ -44,7 +44,9 @@ struct Redundancy {
   /// redundancy survives, but at most one copy for each other rank.
   Redundancy fitting(int ranks) const;
 
-  /// Throws UsageError if `ranks` ranks are too few for this redundancy.
+  /// Throws UsageError if parse() would make no such redundancy.
+  void require_sense() const;
+  /// Throws UsageError if `ranks` ranks are too few for this redundancy. Throws as require_sense.
   void require_ranks(int ranks) const;
 };
 

@@ -74,7 +74,7 @@ class Store {
 
   /// The same, with a redundancy of its own: a large field may have parities, and a few small values copies. Members
   /// with the same redundancy are kept together. A version is lost if the data of any of them is lost. Also throws
-  /// UsageError if the job has begun with too few ranks for the redundancy.
+  /// UsageError if the job has begun with too few ranks for the redundancy, or if it is one that parse() does not make.
   ///   store.protect("mesh", mesh, mend::Redundancy::parse("rs:4+2"));
   template <class T>
   requires(!std::convertible_to<T, std::unique_ptr<Member>>) void protect(std::string_view name, T&& object,

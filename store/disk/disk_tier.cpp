@@ -174,6 +174,7 @@ void DiskTier::remove_abandoned() {
 
 void DiskTier::give_up(agreement::Remarks all) {
   const Stage was = std::exchange(stage_, Stage::given_up);
+  if (!background_.busy()) copy_ = Bytes();  // otherwise at a later commit
   if (std::exchange(told_, true)) return;
   if (was == Stage::writing) remove_attempt();
   if (was == Stage::sealing && is_first()) remove_unless_complete();

@@ -56,7 +56,7 @@ class DiskTier {
   explicit DiskTier(DiskOptions options) : options_(std::move(options)) {}
 
   const std::filesystem::path& folder() const { return options_.folder; }
-  /// Returns the size of the copy that is being written, or was written last.
+  /// Returns the size of the copy that is being written, or was written last; 0 after writing was given up.
   ByteCount memory() const { return copy_.capacity(); }
 
   /// Gives up the version under way. `comm` must outlive the epoch. `begins_job`: this is the first epoch. Local.

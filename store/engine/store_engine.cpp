@@ -60,6 +60,7 @@ void StoreEngine::protect(std::string_view name, std::unique_ptr<Member> member,
   if (name.empty()) throw UsageError("a protected member needs a name");
   if (name.find('\n') != std::string_view::npos) throw UsageError("the name of a protected member is one line");
   if (disk_) require_name_for_disk(name);
+  redundancy.require_sense();
   if (redundancy != redundancy_ && is_first_epoch_ && ranks_.comm != MPI_COMM_NULL)
     redundancy.require_ranks(ranks_.count());
   std::shared_ptr<Member> shared = std::move(member);
@@ -129,7 +130,8 @@ auto StoreEngine::together(Place place, Work work) {
   std::rethrow_exception(problem);
 }
 
-/// Runs `work`. If it throws, drops the exchange that it has begun, so that nothing finishes it later.
+/// Runs `work`. If it throws, drops what it has prepared and the exchange that it has begun, so that nothing finishes
+/// it later.
 template <class Work>
 auto StoreEngine::whole(Work work) {
   try {
@@ -235,6 +237,13 @@ void StoreEngine::begin_commit() {
   trace::Span span("commit");
   span.note("version", versions_.next().value);
   Stopwatch watch;
+  commit_ = whole([&] { return pack_and_send(); });
+  reach("commit.exchange");
+  statistics_.commit_time += watch.elapsed();
+}
+
+/// Begins a commit if all ranks have come to it and can pack their members. Collective.
+CommitUnderWay StoreEngine::pack_and_send() {
   const std::exception_ptr problem = prepare_members();
   const agreement::Remarks mine = if_so(problem == nullptr, can_be_packed) | if_so(!has_been_asked(), nothing_asked);
   const agreement::Remarks said = meet_for(Proposal::commit, mine);
@@ -244,15 +253,11 @@ void StoreEngine::begin_commit() {
 
   if (disk_) disk_->prepare(begun.version, members_.all());
   reach("commit.pack");
-  whole([&] {
-    groups_.for_each_in_use([&](MemberGroup& group, int tag) {
-      group.begin_commit(begun.version, versions_.settled(), tag, disk_ && disk_->is_due(), begun.problem);
-      begun.groups.push_back(&group);
-    });
+  groups_.for_each_in_use([&](MemberGroup& group, int tag) {
+    group.begin_commit(begun.version, versions_.settled(), tag, disk_ && disk_->is_due(), begun.problem);
+    begun.groups.push_back(&group);
   });
-  commit_ = std::move(begun);
-  reach("commit.exchange");
-  statistics_.commit_time += watch.elapsed();
+  return begun;
 }
 
 /// Completes the commit under way, if there is one. Then discards the holds that drop_provisional() has left to it.
@@ -409,14 +414,21 @@ Version StoreEngine::restore_version(std::optional<Version> wanted, Fills what) 
   trace::Span span("restore");
   Stopwatch watch;
   const agreement::Remarks said = meet_for(Proposal::restore, if_so(what == Fills::members, gives_up_its_data));
+  const Version newest = versions_.published();
   versions_.begin_restore();
   reach("restore.inventory");
   const Restorer::Restored restored = whole([&] { return restorer().restore(wanted); });
   versions_.restored(restored.version, (said & gives_up_its_data) != 0);
-  if (disk_ && restored.version != Version{} && (wanted || restored.origin == Origin::disk))
-    disk_->go_on_from(restored.version, restored.origin == Origin::disk);
+  roll_back_disk(restored, wanted || restored.version < newest);
   span.note("version", restored.version.value);
   return has_gone_back_to(restored, what, watch);
+}
+
+/// After a restore. `goes_back`: newer versions were given up, so those that are on disk must not be restored later.
+void StoreEngine::roll_back_disk(const Restorer::Restored& restored, bool goes_back) {
+  const bool is_from_disk = restored.origin == Origin::disk;
+  if (disk_ && restored.version != Version{} && (goes_back || is_from_disk))
+    disk_->go_on_from(restored.version, is_from_disk);
 }
 
 Version StoreEngine::restore_from(Rank from) {
@@ -426,9 +438,11 @@ Version StoreEngine::restore_from(Rank from) {
     Stopwatch watch;
     meet_for(Proposal::restore, gives_up_its_data);
     restorer().require_rank_for_all(from);
+    const Version newest = versions_.published();
     versions_.begin_restore();
     const Restorer::Restored restored = whole([&] { return restorer().restore_from(from); });
     versions_.restored(restored.version, false);  // the members differ from what their ranks committed
+    roll_back_disk(restored, restored.version < newest);
     span.note("version", restored.version.value);
     return has_gone_back_to(restored, Fills::members, watch);
   });

@@ -195,6 +195,7 @@ class StoreEngine final : public Store {
   bool demand(agreement::Remarks said);
   [[noreturn]] void refuse_lonely_restores();
   void begin_commit();
+  CommitUnderWay pack_and_send();
   Version end_commit();
   Version publish_commit_under_way();
   void drop_hold();
@@ -203,6 +204,7 @@ class StoreEngine final : public Store {
   template <class Work>
   auto whole(Work work);
   Version restore_version(std::optional<Version> wanted, Fills what);
+  void roll_back_disk(const Restorer::Restored& restored, bool goes_back);
   Restorer restorer() { return {ranks_, versions_, members_.all(), groups_, disk_.get()}; }
   Version has_gone_back_to(Restorer::Restored restored, Fills what, Stopwatch watch);
   void take_back_provisional(Version version);

@@ -13,6 +13,7 @@ constexpr int tag = 2;  // exchanges use other tags (store/placement/member_grou
 struct Announcement {
   std::uint64_t size = 0;
   std::uint64_t ranges = 0;  ///< the number of ranges that follow; 0: everything has changed
+  std::uint64_t lacks_older_blocks = 0;
 };
 
 std::size_t index_of(Rank rank) { return static_cast<std::size_t>(rank.value); }
@@ -37,7 +38,8 @@ std::vector<Changes> announce_changes(std::span<const Stripe> stripes, MPI_Comm 
   const std::set<Rank> peers = peers_in(stripes, self);
   std::vector<Announcement> announced(sizes.size());
   std::vector<Changes> changes(sizes.size());
-  announced[index_of(self)] = {sizes[index_of(self)], mine.everything ? 0 : mine.ranges.size()};
+  announced[index_of(self)] = {sizes[index_of(self)], mine.everything ? 0 : mine.ranges.size(),
+                               mine.lacks_older_blocks ? 1U : 0U};
   changes[index_of(self)] = std::move(mine);
   const Changes& own = changes[index_of(self)];
 
@@ -52,6 +54,7 @@ std::vector<Changes> announce_changes(std::span<const Stripe> stripes, MPI_Comm 
     Changes& theirs = changes[index_of(peer)];
     theirs.ranges.resize(announced[index_of(peer)].ranges);
     theirs.everything = theirs.ranges.empty();
+    theirs.lacks_older_blocks = announced[index_of(peer)].lacks_older_blocks != 0;
     if (!theirs.everything) requests.receive(std::as_writable_bytes(std::span(theirs.ranges)), peer.value, tag);
     if (!own.everything) requests.send(std::as_bytes(std::span(own.ranges)), peer.value, tag);
   }

@@ -62,14 +62,18 @@ Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, By
 
 std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes) {
   const ByteCount length = kept_bytes(stripe, sizes);
-  const auto is_new = [&](Rank rank) { return changes[static_cast<std::size_t>(rank.value)].everything; };
-  // This includes holders: if a holder's size has changed, the length of the pieces may have changed.
-  if (std::ranges::any_of(stripe.owners, is_new) || std::ranges::any_of(stripe.holders, is_new)) return {{0, length}};
   const bool is_parity = stripe.owners.size() > 1;
+  const auto of = [&](Rank rank) -> const Changes& { return changes[static_cast<std::size_t>(rank.value)]; };
+  const auto is_new = [&](Rank owner) { return of(owner).everything; };
+  const auto needs_all = [&](Rank holder) {
+    return of(holder).lacks_older_blocks || (is_parity && of(holder).everything);
+  };
+  if (std::ranges::any_of(stripe.owners, is_new) || std::ranges::any_of(stripe.holders, needs_all))
+    return {{0, length}};
   std::vector<ByteRange> stale;
   for (std::size_t i = 0; i < stripe.owners.size(); ++i) {
     const ByteCount begin = i * length;
-    for (const ByteRange& range : changes[static_cast<std::size_t>(stripe.owners[i].value)].ranges) {
+    for (const ByteRange& range : of(stripe.owners[i]).ranges) {
       if (range.end <= begin || range.begin >= begin + length) continue;
       ByteRange within{std::max(range.begin, begin) - begin, std::min(range.end, begin + length) - begin};
       // Parities are hashed by whole pages. If part of a page were left unchanged, damage in that part would be hashed

@@ -65,7 +65,9 @@ Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes);
 Combination encode(const Stripe& stripe, std::size_t row, const Sizes& sizes, ByteRange range);
 
 /// Returns the ranges of a stripe's copies or parities that must be made again after these changes of the snapshots;
-/// `changes` by rank. If the snapshot of any owner or holder has changed as a whole, returns the whole block.
+/// `changes` by rank. Returns the whole block if the snapshot of an owner has changed as a whole, or if a holder lacks
+/// older blocks. For parities also if the snapshot of a holder has changed as a whole, because the pieces may have
+/// another length then.
 std::vector<ByteRange> stale_ranges(const Stripe& stripe, const Sizes& sizes, std::span<const Changes> changes);
 
 /// Returns the block that holder `row` of a stripe keeps.

@@ -97,6 +97,7 @@ void MemberGroup::begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes) {
 
 /// The communicator may be revoked.
 void MemberGroup::end_epoch() {
+  pack_ = nullptr;
   under_way_.reset();
   const ErrorsReturned quiet;
   for (const RedundancyExchange& one : redundancy_exchanges_) {
@@ -150,7 +151,8 @@ SnapshotInParts& MemberGroup::pack_in_parts(Version version, Version settled, By
 }
 
 void MemberGroup::begin_commit(Version version, Version settled, int tag, bool copied_on, std::exception_ptr& problem) {
-  const Changes mine = pack_own(version, settled, problem);
+  Changes mine = pack_own(version, settled, problem);
+  mine.lacks_older_blocks = lacks_older_blocks(version, settled);
   const std::vector<Changes> changes = announce_changes(concerned_, comm_, mine, sizes_);
   std::vector<Combination> work = encode_all(concerned_, sizes_, changes);
   check_unchanged(work, copied_on, mine, version, problem);
@@ -198,8 +200,19 @@ Changes MemberGroup::pack_members(Version version, Bytes& snapshot, std::optiona
   }
 }
 
-/// Packs this rank's snapshot into its slot. Packs over the older snapshot there if all holders of its copies or
-/// parities still have them.
+/// Returns true if a slot in which this rank is to keep a block for others does not have the block of the turn before.
+/// Then the changes of the others cannot be applied to it.
+bool MemberGroup::lacks_older_blocks(Version version, Version settled) {
+  return std::ranges::any_of(concerned_, [&](const Stripe& stripe) {
+    for (std::size_t row = 0; row < stripe.holders.size(); ++row) {
+      if (stripe.holders[row] != self_) continue;
+      if (slots_of_versions_.older_in_slot(kept_block(stripe, row), version) <= settled) return true;
+    }
+    return false;
+  });
+}
+
+/// Packs this rank's snapshot into its slot. Packs over the older snapshot there if this epoch has committed it.
 Changes MemberGroup::pack_own(Version version, Version settled, std::exception_ptr& problem) {
   const Block snapshot = Block::snapshot_of(self_);
   const Version older = slots_of_versions_.older_in_slot(snapshot, version);

@@ -60,8 +60,8 @@ class MemberGroup {
 
   /// The ranks of `comm`, which must outlive the epoch, run on `nodes`. Local.
   void begin_epoch(MPI_Comm comm, std::span<const NodeId> nodes);
-  /// Drops the exchanges that are under way. Copies that have arrived completely are kept. Must be called before the
-  /// epoch's communicator is freed. Local.
+  /// Drops what was prepared for a commit, and the exchanges that are under way. Copies that have arrived completely
+  /// are kept. Must be called before the epoch's communicator is freed. Local.
   void end_epoch();
 
   /// Returns the next commit's snapshot of the only member of the group, which is packed part by part until then. If
@@ -172,6 +172,7 @@ class MemberGroup {
   std::span<std::byte> find(const Block& block, Version version) { return slots_of_versions_.at(block, version).bytes; }
   Changes pack_members(Version version, Bytes& snapshot, std::optional<Version> older, std::exception_ptr& problem);
   Changes pack_own(Version version, Version settled, std::exception_ptr& problem);
+  bool lacks_older_blocks(Version version, Version settled);
   void check_unchanged(std::span<const Combination> work, bool copied_on, const Changes& mine, Version version,
                        std::exception_ptr& problem);
   void make_room(std::span<const Combination> work, Version version);

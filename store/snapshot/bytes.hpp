@@ -53,13 +53,17 @@ class BlockAllocator {
 
 using Bytes = std::vector<std::byte, BlockAllocator<std::byte>>;
 
-/// Resizes a block and keeps its contents. A plain vector doubles its memory when it grows and frees none when it
-/// shrinks. Here a block that grows has an eighth more than it needs, and one that shrinks at most twice what it needs.
+/// Resizes a block that will be written anew. If its size changes, its contents may be lost. A plain vector doubles its
+/// memory when it grows, keeps the old memory until then, and frees none when it shrinks. Here a block that grows has
+/// an eighth more than it needs, one that shrinks has at most twice what it needs, and the old memory is freed first.
 inline void resize_block(Bytes& block, std::size_t size) {
+  if (size == block.size()) return;
   const bool grows = !block.empty() && size > block.capacity();
-  if (size > block.capacity()) block.reserve(grows ? size + size / 8 : size);
+  if (size > block.capacity() || size < block.capacity() / 2) {
+    block = Bytes();
+    block.reserve(grows ? size + size / 8 : size);
+  }
   block.resize(size);
-  if (size < block.capacity() / 2) block.shrink_to_fit();
 }
 
 }  // namespace mend

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 namespace mend {
@@ -94,14 +95,21 @@ class Reading {
   std::vector<Entry> entries_;
 };
 
+/// Returns a member whose size will be asked for. Its packing ends with the last copy of the result.
+std::shared_ptr<const Member> until_packed(const std::shared_ptr<Member>& member) {
+  return {member.get(), [member](const Member* packed) { packed->end_pack(); }};
+}
+
 /// Writes one snapshot.
 class Packing {
  public:
-  explicit Packing(const Members& members) : members_(members) {
+  explicit Packing(const Members& members) {
     ByteCount directory_bytes = 0;
     std::size_t pages = 0;
     for (const auto& [name, member] : members) {
-      Planned& planned = planned_.emplace_back(Planned{name, *member, member->shape(), member->size(), 0});
+      Planned& planned = planned_.emplace_back(Planned{name, until_packed(member), {}, 0, 0});
+      planned.shape = member->shape();
+      planned.size = member->size();
       directory_bytes += entry_bytes(name, planned.shape);
       pages += page_count(align(planned.size));
     }
@@ -134,14 +142,14 @@ class Packing {
       page += page_count(planned.size);
     }
     std::ranges::copy(hashes_, bytes_.subspan(outline_.hashes_begin).begin());
-    write_header(bytes_, outline_, owner, version, members_.size(), directory_bytes_);
+    write_header(bytes_, outline_, owner, version, planned_.size(), directory_bytes_);
     return std::move(changes_);
   }
 
  private:
   struct Planned {
     std::string_view name;
-    const Member& member;
+    std::shared_ptr<const Member> member;
     std::string shape;
     ByteCount size;
     ByteCount offset;
@@ -172,14 +180,14 @@ class Packing {
     };
 
     std::size_t next = 0;
-    const bool came_in_pieces = planned.member.pack_pieces([&](std::span<const std::byte> piece) {
+    const bool came_in_pieces = planned.member->pack_pieces([&](std::span<const std::byte> piece) {
       for (; !piece.empty(); piece = piece.subspan(std::min(page_bytes, piece.size()))) write_page(next++, piece);
     });
     if (came_in_pieces) return changed;
 
-    auto source = planned.member.contiguous();
+    auto source = planned.member->contiguous();
     if (source.size() != planned.size) {
-      planned.member.pack(place.first(planned.size));
+      planned.member->pack(place.first(planned.size));
       source = place;
     }
     for (const ByteRange& range : ranges) {
@@ -205,7 +213,6 @@ class Packing {
     return true;
   }
 
-  const Members& members_;
   std::vector<Planned> planned_;
   Outline outline_{0, 0};
   ByteCount total_ = 0;

@@ -34,6 +34,8 @@ struct Changes {
   bool everything = true;               ///< there was no older snapshot, or it had another directory
   std::vector<ByteRange> ranges;        ///< otherwise: disjoint ranges, in ascending order
   std::vector<ByteCount> of_members{};  ///< the changed bytes of each member, in order of their names
+  bool lacks_older_blocks = false;      ///< this rank lacks older blocks that it is to keep for others, so it needs all
+                                        ///< of theirs (MemberGroup)
 };
 
 /// By member name: ranges of its bytes outside of which it is known to be unchanged since the older snapshot was
@@ -46,8 +48,9 @@ using WrittenSince = std::map<std::string, std::vector<ByteRange>, std::less<>>;
 using Pack =
     std::function<Changes(Rank owner, Version version, Bytes& snapshot, bool over_older, const WrittenSince& written)>;
 
-/// Asks `members` for their shapes and sizes. The members must outlive the result, which packs them once. Throws the
-/// members' exceptions, before anything is overwritten. Local.
+/// Asks `members` for their shapes and sizes. Returns a function that packs them, to be called at most once, while
+/// `members` is as it was. When the function is destroyed, called or not, it ends the members' packing
+/// (Member::end_pack). Throws the members' exceptions, before anything is overwritten. Local.
 Pack prepare(const Members& members);
 
 inline Changes pack(const Members& members, Rank owner, Version version, Bytes& snapshot, bool over_older = false,

@@ -61,23 +61,28 @@ void SnapshotInParts::write(ByteCount at, std::span<const std::byte> from) {
     const std::span<std::byte> whole = page_of(place, page);
     const ByteCount begin = at - page * page_bytes;
     const ByteCount length = std::min(from.size(), whole.size() - begin);
-    touched_[page] = true;
     if (length == whole.size()) {
       write_page(page, from.first(length), of);
     } else {
       const bool stays_damaged = is_damaged(page);
       std::memcpy(whole.data() + begin, from.data(), length);
-      if (!stays_damaged) pages_[page] = Page::written;
+      if (stays_damaged) {
+        has_older_pages_ = changed_[page] = true;  // so that the commit checks the page, and is refused
+      } else {
+        pages_[page] = Page::written;
+      }
     }
+    touched_[page] = true;
     at += length;
     from = from.subspan(length);
   }
 }
 
-/// Returns true if a commit was refused, and the page differs from its hash. It is not hashed again then, because its
-/// new hash would hide the damage.
+/// Returns true if the page was hashed for this snapshot, when it was written whole or by a commit that was refused,
+/// and differs from its hash. It is not hashed again then, because its new hash would hide the damage.
 bool SnapshotInParts::is_damaged(std::size_t page) const {
-  return is_finished_ && pages_[page] == Page::hashed && hash_of(page_of(data(), page)) != hashes_[page];
+  const bool is_hashed = pages_[page] == Page::hashed && (is_finished_ || touched_[page]);
+  return is_hashed && hash_of(page_of(data(), page)) != hashes_[page];
 }
 
 /// A changed page is copied out of the cache into which hashing has brought it.

@@ -48,7 +48,8 @@ class SnapshotInParts {
   /// Completes the snapshot, and returns its changes. When it is called again, because a commit was refused, everything
   /// counts as changed. Local.
   Changes finish(Rank owner, Version version);
-  /// Returns true if pages may be as they were packed for an older version although everything counts as changed.
+  /// Returns true if a commit must check all pages that it uses: some may be as they were packed for an older version
+  /// although everything counts as changed, or were found to be damaged.
   bool has_older_pages() const { return has_older_pages_; }
 
  private:

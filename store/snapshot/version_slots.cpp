@@ -75,7 +75,7 @@ void VersionSlots::reserve(const Block& block, ByteCount bytes) {
   slots.resize(versions_);
   for (Kept& kept : slots) {
     if (kept.version != Version{} || kept.bytes.capacity() >= bytes) continue;
-    kept.bytes = {};
+    kept.bytes = Bytes();  // first, so that both need not be in memory at once
     kept.bytes.reserve(bytes);
   }
 }

@@ -253,6 +253,20 @@ TEST_F(MemberGroups, are_refused_a_redundancy_that_so_few_ranks_cannot_have) {
   }
 }
 
+/// Its text is "local", and the ranks tell each other their groups by texts.
+TEST_F(MemberGroups, are_refused_a_redundancy_that_has_no_text) {
+  Epochs epochs;
+  int value = 0;
+  try {
+    epochs.store().protect("value", value, Redundancy{2, 0});
+    ADD_FAILURE() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("data 2 and parity 0 make no redundancy"));
+  }
+  epochs.store().protect("value", value, scheme("local"));
+  EXPECT_EQ(epochs.store().commit(), Version{1});
+}
+
 TEST_F(MemberGroups, are_given_from_another_rank) {
   Epochs epochs;
   std::vector<int> table{epochs.rank(), 5};

@@ -1,9 +1,13 @@
 #include "store/member.hpp"
 
 #include "base/error.hpp"
+#include "base/telemetry/resident_bytes.hpp"
 #include "tests/store/member_of.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <gtest/gtest.h>
+
+#include <unistd.h>
 
 #include <complex>
 #include <cstdint>
@@ -128,7 +132,20 @@ struct Names {
   bool operator==(const Names&) const = default;
 };
 
+/// Has so large a text that its memory returns to the kernel when it is freed.
+struct Verbose {
+  static constexpr std::size_t text_bytes = std::size_t{64} << 20;
+};
+
 }  // namespace
+
+template <>
+struct mend::Serializer<Verbose> {
+  static std::vector<std::byte> write(const Verbose&) {
+    return std::vector<std::byte>(Verbose::text_bytes, std::byte{1});
+  }
+  static void read(Verbose&, std::span<const std::byte>) {}
+};
 
 template <>
 struct mend::Serializer<Names> {
@@ -158,6 +175,24 @@ TEST(Members, may_be_of_a_type_with_a_serializer) {
   from.all.emplace_back("density");
   member_of(to)->unpack(packed(*source));
   EXPECT_EQ(to, from);
+}
+
+TEST(Members, with_a_serializer_free_their_text_when_it_is_packed_or_not_wanted) {
+  if (support::sanitized) GTEST_SKIP() << "sanitizers keep memory that was freed";
+  Verbose object;
+  const auto member = member_of(object);
+  std::vector<std::byte> place(Verbose::text_bytes);
+  const std::uint64_t before = mend::resident_bytes(::getpid());
+  const auto has_text = [&] { return mend::resident_bytes(::getpid()) > before + Verbose::text_bytes / 2; };
+  EXPECT_EQ(member->size(), Verbose::text_bytes);
+  EXPECT_TRUE(has_text());
+  member->pack(place);
+  EXPECT_FALSE(has_text());
+  EXPECT_EQ(place.back(), std::byte{1});
+  EXPECT_EQ(member->size(), Verbose::text_bytes);
+  EXPECT_TRUE(has_text());
+  member->end_pack();
+  EXPECT_FALSE(has_text());
 }
 
 TEST(Members, may_be_empty) {

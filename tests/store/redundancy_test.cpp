@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 namespace {
 
 using mend::Redundancy;
@@ -38,6 +40,17 @@ TEST(Redundancy, that_makes_no_sense_is_refused_with_what_would) {
     } catch (const mend::UsageError& error) {
       EXPECT_THAT(error.what(), HasSubstr("give partner, replicas:K"));
     }
+  }
+}
+
+TEST(Redundancy, of_other_numbers_than_a_text_gives_is_refused) {
+  for (const char* text : {"local", "partner", "replicas:127", "xor:128", "rs:4+2"})
+    EXPECT_NO_THROW(Redundancy::parse(text).require_sense()) << text;
+  constexpr int most = std::numeric_limits<int>::max();
+  for (const Redundancy& none : {Redundancy{2, 0}, Redundancy{0, 0}, Redundancy{0, 1}, Redundancy{-1, 2},
+                                 Redundancy{1, -1}, Redundancy{127, 2}, Redundancy{1, most}, Redundancy{most, most}}) {
+    EXPECT_THROW(none.require_sense(), mend::UsageError) << none.data << " " << none.parity;
+    EXPECT_THROW(none.require_ranks(most), mend::UsageError) << none.data << " " << none.parity;
   }
 }
 

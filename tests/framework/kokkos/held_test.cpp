@@ -5,6 +5,9 @@
 #include <Kokkos_DualView.hpp>
 #include <gmock/gmock.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <complex>
 #include <memory>
 #include <new>
@@ -144,6 +147,24 @@ TEST(AnObject, does_not_hold_views_that_do_not_manage_their_memory_nor_memory_wi
   void* const raw = Kokkos::kokkos_malloc("raw", 100);
   EXPECT_THAT(labels_in([=] { return unmanaged(0) + u(0) + (raw != nullptr ? 1 : 0); }), ElementsAre("u"));
   Kokkos::kokkos_free(raw);
+}
+
+/// Memory that Kokkos allocates itself has no header, and may be shorter than one. This allocation ends where the
+/// process may not read.
+TEST(AnObject, is_found_out_about_without_reading_behind_memory_that_has_no_header) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const pages = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  std::byte* const end = static_cast<std::byte*>(pages) + page;
+  ASSERT_EQ(::mprotect(end, page, PROT_NONE), 0);
+  constexpr std::size_t bytes = 64;
+  const auto callbacks = Kokkos::Tools::Experimental::get_callbacks();
+  const auto host = Kokkos::Tools::make_space_handle(Kokkos::HostSpace::name());
+  callbacks.allocate_data(host, "raw", end - bytes, bytes);
+  const Numbers u("u", 1);
+  EXPECT_THAT(labels_in([=] { return u(0); }), ElementsAre("u"));
+  callbacks.deallocate_data(host, "raw", end - bytes, bytes);
+  ::munmap(pages, 2 * page);
 }
 
 TEST(AnObject, holds_a_view_at_an_address_that_another_had_before) {

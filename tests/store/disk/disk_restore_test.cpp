@@ -392,6 +392,44 @@ TEST_F(DiskStores, give_up_what_is_being_written_when_a_version_before_is_gone_b
   table.expect(12);
 }
 
+/// The newest version is damaged in memory. It is on disk, too, but the job does not go on from it.
+TEST_F(DiskStores, put_a_version_aside_behind_which_a_restore_has_gone_back) {
+  for (const bool from_a_rank : {false, true}) {
+    SCOPED_TRACE(from_a_rank);
+    at_rest([&] {
+      std::filesystem::remove_all(folder_);
+      std::filesystem::create_directory(folder_);
+    });
+    int step = 0;
+    const auto protect_in = [&](mend::Store& store) {
+      store.protect("step", step);
+      store.protect("marked", std::make_unique<Marked>(), mend::Redundancy::parse("local"));
+    };
+    {
+      Epochs first = job();
+      protect_in(first.store());
+      for (step = 1; step <= 2; ++step) {
+        first.store().commit();
+        first.store().finish_disk();
+      }
+      if (rank_ == 0) *Marked::last_place ^= std::byte{1};
+      EXPECT_EQ(from_a_rank ? first.store().restore_from(mend::Rank{rank_}) : first.store().restore(), Version{1});
+      EXPECT_EQ(step, 1);
+      ASSERT_EQ(on_disk().size(), 1U);
+      EXPECT_EQ(on_disk().front().version, Version{1});
+      EXPECT_EQ(folders("aside-version-"), 1U);
+      step = 12;
+      EXPECT_EQ(first.store().commit(), Version{2});
+      first.store().finish_disk();
+    }
+    Epochs second = job();
+    step = -1;
+    protect_in(second.store());
+    EXPECT_EQ(second.store().restore(), Version{2});
+    EXPECT_EQ(step, 12);
+  }
+}
+
 TEST_F(DiskStores, count_from_what_is_on_disk_and_not_from_what_was_gone_back_to) {
   Epochs epochs = job(3);
   Table table(rank_, size_);
@@ -731,6 +769,20 @@ TEST_F(DiskStores, go_on_without_the_disk_when_it_fails) {
   });
   commit_each(epochs, table, 5, 6);
   EXPECT_EQ(on_disk().size(), size_ > 1 ? 1U : 2U) << "a rank that is alone and new has not noticed";
+}
+
+TEST_F(DiskStores, need_no_more_memory_than_others_after_the_disk_has_failed) {
+  Epochs epochs = job();
+  Epochs in_memory;
+  Table table(rank_, size_);
+  mend::on_fault_point([](std::string_view point) {
+    if (point == "disk.rename") throw mend::EnvironmentError("the disk is full");
+  });
+  commit_each(epochs, table, 1, 3);
+  mend::on_fault_point({});
+  commit_each(in_memory, table, 1, 3);
+  EXPECT_EQ(epochs.store().disk_use(), mend::DiskUse::given_up);
+  EXPECT_EQ(epochs.store().statistics().memory_bytes, in_memory.store().statistics().memory_bytes);
 }
 
 TEST_F(DiskStores, bring_what_is_left_of_all_ranks_to_disk) {

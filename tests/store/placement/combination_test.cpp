@@ -37,15 +37,35 @@ TEST(Encode, leaves_out_what_short_snapshots_do_not_have) {
   EXPECT_EQ(end.whole, 640U);
 }
 
-TEST(StaleRanges, are_all_when_anybody_packed_anew) {
-  std::vector<Changes> changes{only({}), only({}), only({})};
+TEST(StaleRanges, of_a_parity_are_all_when_anybody_packed_anew) {
+  const std::vector<Changes> changes{only({}), only({}), only({})};
   EXPECT_THAT(stale_ranges(parity_stripe, snapshot_sizes, changes), IsEmpty());
   for (std::size_t rank = 0; rank < 3; ++rank) {
     auto one_new = changes;
     one_new[rank].everything = true;
     EXPECT_THAT(stale_ranges(parity_stripe, snapshot_sizes, one_new), ElementsAre(ByteRange{0, 640}));
-    EXPECT_THAT(stale_ranges(copy_stripe, snapshot_sizes, one_new), ElementsAre(ByteRange{0, 1280}));
   }
+}
+
+TEST(StaleRanges, of_a_copy_are_all_when_its_owner_packed_anew_and_not_when_a_holder_did) {
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    std::vector<Changes> one_new{only({}), only({{0, 64}}), only({})};
+    one_new[rank].everything = true;
+    const ByteRange expected = rank == 1 ? ByteRange{0, 1280} : ByteRange{0, 64};
+    EXPECT_THAT(stale_ranges(copy_stripe, snapshot_sizes, one_new), ElementsAre(expected)) << "rank " << rank;
+  }
+}
+
+TEST(StaleRanges, are_all_when_a_holder_lacks_what_the_changes_apply_to) {
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    std::vector<Changes> one_lacks{only({}), only({{0, 64}}), only({})};
+    one_lacks[rank].lacks_older_blocks = true;
+    const ByteRange of_copy = rank == 1 ? ByteRange{0, 64} : ByteRange{0, 1280};  // rank 1 is the owner
+    EXPECT_THAT(stale_ranges(copy_stripe, snapshot_sizes, one_lacks), ElementsAre(of_copy)) << "rank " << rank;
+  }
+  std::vector<Changes> holder_lacks{only({}), only({}), only({})};
+  holder_lacks[0].lacks_older_blocks = true;
+  EXPECT_THAT(stale_ranges(parity_stripe, snapshot_sizes, holder_lacks), ElementsAre(ByteRange{0, 640}));
 }
 
 TEST(StaleRanges, of_a_copy_are_what_has_changed) {

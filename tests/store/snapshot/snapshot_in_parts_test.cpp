@@ -173,6 +173,24 @@ TEST(ASnapshotInParts, does_not_hide_damage_behind_a_new_hash) {
   EXPECT_NE(mend::find_damage(block, Rank{2}, Version{3}), std::nullopt);
 }
 
+TEST(ASnapshotInParts, tells_damage_of_a_page_that_was_written_whole_and_then_in_part) {
+  const PlainBytes data = random_bytes(3 * page_bytes, 13);
+  for (const bool has_it_already : {false, true}) {
+    mend::Bytes block;
+    SnapshotInParts parts = has_it_already ? begun_over(block, data) : in_parts(block, data.size());
+    parts.write(0, data);
+    parts.data()[page_bytes + 5] ^= std::byte{1};
+    parts.write(page_bytes + 100, std::span(data).subspan(page_bytes + 100, 50));
+    const Changes changes = parts.finish(Rank{2}, Version{3});
+    EXPECT_NE(mend::find_damage(block, Rank{2}, Version{3}), std::nullopt);
+    EXPECT_TRUE(parts.has_older_pages());  // the commit checks what it uses, and it uses that page
+    EXPECT_EQ(changes.of_members.front(), has_it_already ? page_bytes : 3 * page_bytes);
+    parts.write(0, data);
+    parts.finish(Rank{2}, Version{3});
+    EXPECT_EQ(sound_data(block, Version{3}), data);
+  }
+}
+
 TEST(ASnapshotInParts, takes_damage_where_nothing_was_written_for_any_value) {
   const PlainBytes data = random_bytes(2 * page_bytes, 12);
   mend::Bytes block;

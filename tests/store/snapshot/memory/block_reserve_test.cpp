@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace {
@@ -96,15 +98,39 @@ TEST(ABlock, has_little_more_memory_than_it_needs_however_its_size_changes) {
   Bytes block;
   mend::resize_block(block, 1000);
   EXPECT_EQ(block.capacity(), 1000U);
-  block[999] = std::byte{42};
   for (ByteCount size = 1000; size < 3 * large_page; size += size / 50) {
     mend::resize_block(block, size);
+    ASSERT_EQ(block.size(), size);
     ASSERT_LE(block.capacity(), size + size / 8);
-    ASSERT_EQ(block[999], std::byte{42});
+    block[999] = std::byte{42};
+    mend::resize_block(block, size);
+    ASSERT_EQ(block[999], std::byte{42}) << "the size is the same";
   }
   mend::resize_block(block, 1000);
   EXPECT_EQ(block.capacity(), 1000U);
-  EXPECT_EQ(block[999], std::byte{42});
+}
+
+/// Forgets the peak of this process's resident memory. Returns false if the kernel cannot.
+bool forget_peak() { return static_cast<bool>(std::ofstream("/proc/self/clear_refs") << 5 << std::flush); }
+
+/// Returns the peak of this process's resident memory since then.
+ByteCount resident_peak() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (ByteCount kib = 0; word == "VmHWM:" && status >> kib) return kib << 10;
+  }
+  return 0;
+}
+
+TEST(ABlock, that_grows_frees_its_memory_before_it_takes_more) {
+  constexpr ByteCount size = 64 * large_page;
+  Bytes block;
+  mend::resize_block(block, size);
+  std::ranges::fill(block, std::byte{1});
+  if (!forget_peak()) GTEST_SKIP() << "this kernel does not forget the peak of resident memory";
+  const ByteCount before = resident_peak();
+  mend::resize_block(block, size + size / 4);
+  EXPECT_LT(resident_peak(), before + 3 * size / 4);  // at most a quarter more, and an eighth to grow
 }
 
 TEST(RoomToGrow, is_an_eighth_at_most_and_the_same_for_sizes_nearly_the_same) {
