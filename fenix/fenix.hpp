@@ -147,8 +147,8 @@ MPI_Group repair_group(MPI_Group old_group);
 /// Gets the resilient communicator and MPI's error code.
 using FenixCallbackFunc = std::function<void(MPI_Comm, int)>;
 /// Registers a function that is called in each failure: before the recovery, with the old communicator, or after it,
-/// with the repaired one. MPI calls that a callback makes before the recovery return their errors. A failure that
-/// Fenix_Finalize meets is repaired in it: then only callbacks after the recovery are called. Local.
+/// with the repaired one. MPI calls that a callback makes before the recovery return their errors. A failure that comes
+/// when all ranks are in Fenix_Finalize is repaired in it: then only callbacks after the recovery are called. Local.
 int callback_register(FenixCallbackFunc callback, CallbackLocation location = POST_RECOVERY);
 /// Removes the callback that was registered last for that place. Local.
 int callback_pop(CallbackLocation location = POST_RECOVERY);

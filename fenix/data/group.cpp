@@ -67,6 +67,12 @@ Staging staging_of(const FenixSnapshot& snapshot) {
   return staged;
 }
 
+/// Returns the size of the member's elements; 0 if there is no such member.
+std::size_t element_bytes_of(const std::vector<Definition>& definitions, int id) {
+  const auto found = std::ranges::find(definitions, id, &Definition::id);
+  return found == definitions.end() ? 0 : found->element_bytes;
+}
+
 /// Returns a snapshot that refers to the bytes in `image`.
 FenixSnapshot read_snapshot(Version version, std::span<const std::byte> image) {
   const Record record = read_record(record_in(image));
@@ -74,8 +80,10 @@ FenixSnapshot read_snapshot(Version version, std::span<const std::byte> image) {
   for (const RecordedMember& member : record.members) {
     if (member.offset > image.size() || member.bytes > image.size() - member.offset)
       throw EnvironmentError("a member of a Fenix data group lies beyond its snapshot");
-    snapshot.members[member.id] = {
-        {member.known, image.subspan(member.offset, member.bytes), {}}, member.fresh, member.is_fresh};
+    snapshot.members[member.id] = {{member.known, image.subspan(member.offset, member.bytes), {}},
+                                   member.fresh,
+                                   member.is_fresh,
+                                   element_bytes_of(record.definitions, member.id)};
   }
   return snapshot;
 }
@@ -109,23 +117,39 @@ void Group::make_store() {
   engine_.take_into_epoch(*store_);
 }
 
+void Group::lose_ranks() {
+  store_->forget_everything();
+  ranks_.clear();
+}
+
+/// Returns true if this rank has been in the group since all committed data was last safe, and ranks were given up
+/// since then. Local.
+bool Group::has_lost_ranks() const {
+  const auto gives_up = [](const RecoveryReport& recovery) { return !recovery.given_up.empty(); };
+  return informed_ && std::ranges::any_of(engine_.recoveries().subspan(recoveries_), gives_up);
+}
+
 /// Ranks may have given different depths, and Fenix allows each of them. A newcomer takes the depth of the others,
 /// because they may have committed. Before the first commit, the largest depth counts. Collective over the ranks.
-void Group::agree_on_depth() {
+Group::RanksSince Group::agree() {
   vote(engine_, Proposal::restore);  // all ranks are here
-  std::array<int, 2> depths{informed_ ? settings_.depth : -1, settings_.depth};
+  const bool is_new = !informed_;
+  std::array<int, 4> most{is_new ? -1 : settings_.depth, settings_.depth, has_lost_ranks() ? 1 : 0, is_new ? 1 : 0};
   call_mpi(
       [&] {
-        return MPI_Allreduce(MPI_IN_PLACE, depths.data(), 2, MPI_INT, MPI_MAX, engine_.epoch_state().store.get());
+        return MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_INT, MPI_MAX,
+                             engine_.epoch_state().store.get());
       },
       "MPI_Allreduce");
-  const int depth = depths[0] >= 0 ? depths[0] : depths[1];
+  const int depth = most[0] >= 0 ? most[0] : most[1];
   has_depth_agreed_ = true;
-  if (depth == settings_.depth) return;
-  take_out_of_image();
-  end_image();
-  settings_.depth = depth;
-  make_store();
+  if (depth != settings_.depth) {
+    take_out_of_image();
+    end_image();
+    settings_.depth = depth;
+    make_store();
+  }
+  return {most[2] != 0, most[3] != 0};
 }
 
 std::optional<int> Group::rank_of(int rank_there) const {
@@ -153,9 +177,10 @@ void Group::catch_up() {
   const Epoch now = engine_.epoch_state().epoch;
   if (caught_up_ == now) return;
   open_.clear();
-  // A call that continues after a recovery in place needs the elements that it has stored.
-  const bool keeps_staged = message_logs().recovers_in_place() && informed_ && !has_dropped_staged_ &&
-                            (!image_.is_begun() || image_epoch_ == now);
+  // A call that continues after a recovery in place needs the elements that it has stored. If ranks were given up, no
+  // call continues.
+  const bool keeps_staged = message_logs().recovers_in_place() && informed_ && !has_lost_ranks() &&
+                            !has_dropped_staged_ && (!image_.is_begun() || image_epoch_ == now);
   if (keeps_staged) {
     take_out_of_image();
   } else {
@@ -164,53 +189,44 @@ void Group::catch_up() {
   }
   end_image();
   if (is_local()) {
-    if (!keeps_staged) stage_newest();
-    has_dropped_staged_ = false;
-    caught_up_ = now;
-    return;
-  }
-  agree_on_depth();
-  const RecoveryReport* fewer = recovery_with_fewer_ranks();
-  if (fewer != nullptr) {
-    keep_own_history(*fewer);
+    informed_ = true;  // no other rank has anything to tell
   } else {
-    restore();
+    const RanksSince ranks = agree();
+    std::vector<Definition> recorded;
+    if (ranks.were_given_up) {
+      keep_own_history(ranks.were_taken_over);
+    } else {
+      recorded = restore();
+    }
+    share_definitions(std::move(recorded));
+    if (ranks.were_given_up) commit_history_anew();
   }
-  share_definitions();
-  if (fewer != nullptr) commit_history_anew();
   if (!keeps_staged) stage_newest();
   has_dropped_staged_ = false;
   caught_up_ = now;
   recoveries_ = engine_.recoveries().size();
 }
 
-/// Returns the recovery that began this epoch, if it gave up ranks. The same on all ranks.
-const RecoveryReport* Group::recovery_with_fewer_ranks() const {
-  const auto recoveries = engine_.recoveries();
-  const bool fewer = !recoveries.empty() && recoveries.back().epoch == engine_.epoch_state().epoch &&
-                     !recoveries.back().given_up.empty();
-  return fewer ? &recoveries.back() : nullptr;
-}
-
-/// Forgets the snapshots in the store, because the ranks now have other numbers. A survivor still has its own history,
-/// but a newcomer has none. If there is a newcomer, all ranks drop theirs, so that all continue alike.
-void Group::keep_own_history(const RecoveryReport& recovery) {
+/// The snapshots in the store are forgotten, because the ranks now have other numbers. A survivor still has its own
+/// history, but a newcomer has none. If there is a newcomer, all ranks drop theirs, so that all continue alike.
+void Group::keep_own_history(bool has_newcomers) {
   for (FenixSnapshot& snapshot : history_) own(snapshot);
   try {
     store_->restore();  // all ranks agree on the number of the next version
   } catch (const DataLoss&) {
   }
-  keep_common_history();
-  if (recovery.replacements.empty()) return;
+  const bool had_any = keep_common_history();
+  if (!has_newcomers) return;
   history_.clear();
-  if (engine_.rank() == Rank{0}) {
+  if (had_any && engine_.rank() == Rank{0}) {
     log::warn(
         "what was committed to a Fenix data group is lost: some ranks were given up and others taken over at once");
   }
 }
 
 /// Forgets the snapshots that a rank has deleted alone: all ranks commit their history again, in as many commits.
-void Group::keep_common_history() {
+/// Returns true if any rank had a snapshot. Collective over the ranks.
+bool Group::keep_common_history() {
   constexpr std::int64_t none = -1;  // time stamps begin at 0
   std::vector<std::int64_t> mine;
   for (const FenixSnapshot& snapshot : history_) mine.push_back(snapshot.time_stamp);
@@ -222,6 +238,7 @@ void Group::keep_common_history() {
     }
     return false;
   });
+  return std::ranges::any_of(all.all, [](std::int64_t time_stamp) { return time_stamp != none; });
 }
 
 /// Commits the history again, so that other ranks hold copies of it. The oldest snapshot is committed first: if another
@@ -262,7 +279,8 @@ void Group::warn_of_loss(std::optional<int> teller) {
   loss_.reset();
 }
 
-void Group::restore() {
+/// Returns the definitions in the newest snapshot of this rank.
+std::vector<Definition> Group::restore() {
   history_.clear();
   const Seconds before = store_->statistics().restore_time;
   std::vector<Version> versions;
@@ -271,10 +289,10 @@ void Group::restore() {
     engine_.note_restore(store_->statistics().restore_time - before);
   } catch (const DataLoss& loss) {
     loss_ = describe(loss);
-    return;
+    return {};
   }
-  if (versions.empty()) return;
-  const Record newest = read_record(record_in(store_->packed_member(versions.front())));
+  if (versions.empty()) return {};
+  Record newest = read_record(record_in(store_->packed_member(versions.front())));
   next_time_stamp_ = newest.time_stamp + 1;
   const auto is_kept = [&](Version version) {
     return version == versions.front() ||
@@ -283,7 +301,7 @@ void Group::restore() {
   for (const Version version : versions) {
     if (is_kept(version)) history_.push_back(read_snapshot(version, store_->packed_member(version)));
   }
-  learn(newest.definitions);
+  return std::move(newest.definitions);
 }
 
 /// Takes over definitions of members that this rank does not have.
@@ -300,17 +318,56 @@ void Group::stage_newest() {
 }
 
 /// Sends newcomers the data that only survivors have: members that were created and never committed, and, if nothing
-/// was restored, the next time stamp. The first survivor sends it.
-void Group::share_definitions() {
+/// was restored, the next time stamp. The first survivor sends it. `recorded`: the definitions in this rank's snapshot,
+/// which a newcomer takes first, because members may differ between ranks.
+void Group::share_definitions(std::vector<Definition> recorded) {
   const MPI_Comm comm = engine_.epoch_state().store.get();
   const std::optional<int> teller = lowest_rank_with(comm, informed_);
   call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &next_time_stamp_, 1, MPI_INT, MPI_MAX, comm); }, "MPI_Allreduce");
   Bytes bytes = write_definitions(definitions_);
   if (teller) broadcast_bytes(comm, *teller, bytes);
+  drop_deleted(recorded);
   vote(engine_);
-  learn(read_definitions(bytes));
+  if (!informed_) {
+    learn(std::move(recorded));
+    learn(read_definitions(bytes));
+  }
+  for (FenixSnapshot& snapshot : history_)
+    std::erase_if(snapshot.members, [this](const auto& kept) { return !has(kept.first, kept.second.element_bytes); });
   warn_of_loss(teller);
   informed_ = true;
+}
+
+/// Returns true if there is a member with this number whose elements have this size. Local.
+bool Group::has(int id, std::size_t element_bytes) const {
+  const auto found = std::ranges::find(definitions_, id, &Definition::id);
+  return found != definitions_.end() && found->element_bytes == element_bytes;
+}
+
+/// Removes the members that a survivor has deleted since its snapshot, unless another survivor still has them. A member
+/// that was deleted, and created again with elements of another size, is another member. Collective over the ranks.
+void Group::drop_deleted(std::vector<Definition>& recorded) const {
+  const MPI_Comm comm = engine_.epoch_state().store.get();
+  std::vector<std::uint64_t> mine;  // for each member its number, and the size of its elements
+  for (const Definition& one : recorded) {
+    if (informed_ && !has(one.id, one.element_bytes))
+      mine.insert(mine.end(), {static_cast<std::uint64_t>(one.id), one.element_bytes});
+  }
+  const std::vector<std::uint64_t> deleted = gather_padded(comm, std::move(mine)).all;
+  std::vector<int> is_kept;
+  for (std::size_t at = 0; at < deleted.size(); at += 2)
+    is_kept.push_back(informed_ && has(static_cast<int>(deleted[at]), deleted[at + 1]) ? 1 : 0);
+  if (is_kept.empty()) return;
+  const auto count = static_cast<int>(is_kept.size());
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, is_kept.data(), count, MPI_INT, MPI_MAX, comm); }, "MPI_Allreduce");
+  std::erase_if(recorded, [&](const Definition& one) {
+    for (std::size_t i = 0; i < is_kept.size(); ++i) {
+      const bool is_this =
+          deleted[2 * i] == static_cast<std::uint64_t>(one.id) && deleted[2 * i + 1] == one.element_bytes;
+      if (is_this && is_kept[i] == 0) return true;
+    }
+    return false;
+  });
 }
 
 // --- members ---------------------------------------------------------------------------------------------------
@@ -456,23 +513,24 @@ void Group::stage(const Definition& definition, const Regions& regions) {
         "member {} has no buffer here yet: restore it, or set FENIX_DATA_MEMBER_ATTRIBUTE_BUFFER", definition.id));
   }
   begin_image();
-  StagedMember& staged = staged_[definition.id];
-  Regions known = staged.known;
+  const auto before = staged_.find(definition.id);
+  Regions known = before == staged_.end() ? Regions() : before->second.known;
   known.add(regions);
   const std::size_t bytes = known.end() * definition.element_bytes;
   if (definition.serializer) {
     Bytes content = content_of(definition.id, bytes);
-    write_elements_of(definition, regions, content);
+    write_elements_of(definition, regions, content);  // if it throws, nothing was staged
     image_.make_room(definition.id, bytes);
     image_.write(definition.id, 0, content);
   } else {
-    prepare_place(staged, definition, regions, known);
+    prepare_place(staged_[definition.id], definition, regions, known);
     const auto* buffer = static_cast<const std::byte*>(definition.buffer);
     for (const Region& region : regions.all()) {
       const std::size_t begin = region.begin * definition.element_bytes;
       image_.write(definition.id, begin, {buffer + begin, (region.end - region.begin) * definition.element_bytes});
     }
   }
+  StagedMember& staged = staged_[definition.id];
   staged.known = std::move(known);
   staged.fresh.add(regions);
   staged.is_fresh = true;
@@ -513,9 +571,12 @@ FenixSnapshot Group::commit_image(int time_stamp, Staging& staged) {
   }
   image_.write_record(write(record));
   FenixSnapshot snapshot{time_stamp, next_version(), {}};
-  for (const RecordedMember& member : record.members)
-    snapshot.members[member.id] = {
-        {member.known, image_.at(member.offset, member.bytes), {}}, member.fresh, member.is_fresh};
+  for (const RecordedMember& member : record.members) {
+    snapshot.members[member.id] = {{member.known, image_.at(member.offset, member.bytes), {}},
+                                   member.fresh,
+                                   member.is_fresh,
+                                   element_bytes_of(record.definitions, member.id)};
+  }
   if (is_local()) {
     local_parts_->finish(engine_.rank(), snapshot.version);
     local_version_ = snapshot.version;
@@ -539,7 +600,7 @@ void Group::commit_to_store() {
 
 int Group::commit() {
   catch_up();
-  if (!has_depth_agreed_ && !is_local()) agree_on_depth();
+  if (!has_depth_agreed_ && !is_local()) agree();
   const int time_stamp = next_time_stamp_;
   std::deque<FenixSnapshot> before = history_;
   if (history_.size() > static_cast<std::size_t>(settings_.depth)) history_.pop_back();

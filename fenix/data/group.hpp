@@ -32,7 +32,6 @@
 
 namespace mend {
 class Engine;
-struct RecoveryReport;
 }  // namespace mend
 
 namespace mend::fenix {
@@ -73,6 +72,7 @@ struct KeptMember {
   Elements elements;
   Regions fresh;
   bool is_fresh;  ///< it was stored for this snapshot, perhaps without elements
+  std::size_t element_bytes;
 };
 using KeptMembers = std::map<int, KeptMember>;
 
@@ -122,6 +122,9 @@ class Group {
   /// Returns the rank of the process that has rank `rank_there` in that communicator, if there is one. Local.
   std::optional<int> rank_of(int rank_there) const;
   StoreEngine& store() { return *store_; }
+  /// Call it when ranks were given up, so that the others have other numbers. Until the program creates the group
+  /// again, the group has no ranks. Local.
+  void lose_ranks();
 
   /// Call it when a failure was met or the job ends: after it, the group does not communicate. Stored elements are kept
   /// if the call that has met the failure continues (fenix/mlog/message_logs.hpp). Local.
@@ -131,9 +134,9 @@ class Group {
   void finish_copies();
   /// After a failure: restores the history on all ranks, drops elements that were stored and not committed, and sends
   /// newcomers the definitions of the members. If ranks were given up, each remaining rank keeps its own data, which is
-  /// committed again. Collective over the ranks in the first call of an epoch; does nothing in later calls, or before a
-  /// failure. Throws as Store::restore does, except for lost data: in that case the history is empty, and a warning is
-  /// printed.
+  /// committed again. Members that were deleted since the last commit stay deleted. Collective over the ranks in the
+  /// first call of an epoch; does nothing in later calls, or before a failure. Throws as Store::restore does, except
+  /// for lost data: in that case the history is empty, and a warning is printed.
   void catch_up();
 
   const std::vector<Definition>& definitions() const { return definitions_; }
@@ -176,16 +179,24 @@ class Group {
 
  private:
   bool is_local() const;
+  /// What has happened to the ranks since all committed data was last safe. The same on all ranks.
+  struct RanksSince {
+    bool were_given_up;
+    bool were_taken_over;
+  };
+
   void make_store();
-  void agree_on_depth();
-  const RecoveryReport* recovery_with_fewer_ranks() const;
-  void keep_own_history(const RecoveryReport& recovery);
-  void keep_common_history();
+  bool has_lost_ranks() const;
+  RanksSince agree();
+  void keep_own_history(bool has_newcomers);
+  bool keep_common_history();
   void commit_history_anew();
-  void restore();
+  std::vector<Definition> restore();
   std::string describe(const DataLoss& loss) const;
   void stage_newest();
-  void share_definitions();
+  void share_definitions(std::vector<Definition> recorded);
+  bool has(int id, std::size_t element_bytes) const;
+  void drop_deleted(std::vector<Definition>& recorded) const;
   void warn_of_loss(std::optional<int> teller);
   Image::Sizes expected_sizes() const;
   void reserve();

@@ -108,7 +108,11 @@ int restore(int group_id, int member_id, void* target, int max_count, int time_s
   Definition& definition = member_of(group, member_id);
   require_closed(group, member_id);
   require_time_stamp(time_stamp);
-  return hand_out(definition, find_elements(group, member_id, time_stamp), target, max_count, found_data);
+  const Found found = find_elements(group, member_id, time_stamp);
+  const int code = hand_out(definition, found, target, max_count, found_data);
+  // Fenix 1.0 empties the buffer of the next commit here.
+  if (settings().is_for_1_0 && found.elements != nullptr) group.unstage(member_id);
+  return code;
 }
 
 int restore_from_rank(int group_id, int member_id, void* target, int max_count, int time_stamp,

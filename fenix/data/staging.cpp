@@ -6,6 +6,17 @@
 #include <cstdlib>
 
 namespace mend::fenix {
+namespace {
+
+/// Returns the subset in its shell for C, if its elements can be staged. Throws Refused.
+const ::fenix::DataSubset& subset_to_stage(const Fenix_Data_subset& shell) {
+  const ::fenix::DataSubset& subset = subset_in(shell);
+  if (subset.type == ::fenix::DataSubset::PrestagedSubset)
+    throw Refused(FENIX_ERROR_INVALID_SUBSET, "FENIX_DATA_SUBSET_PRESTAGED says what is staged already");
+  return subset;
+}
+
+}  // namespace
 
 void require_closed(Group& group, int member_id) {
   const auto open = group.open_members().find(member_id);
@@ -59,10 +70,7 @@ using namespace mend::fenix;
 int Fenix_Data_member_stage(int group_id, int member_id, const Fenix_Data_subset subset_specifier) {
   return local("Fenix_Data_member_stage", [&]() -> int {
     Group& group = group_of(group_id);
-    const ::fenix::DataSubset& subset = subset_in(subset_specifier);
-    if (subset.type == ::fenix::DataSubset::PrestagedSubset) {
-      throw Refused(FENIX_ERROR_INVALID_SUBSET, "FENIX_DATA_SUBSET_PRESTAGED says what is staged already");
-    }
+    const ::fenix::DataSubset& subset = subset_to_stage(subset_specifier);
     stage(group, member_of(group, member_id), subset);
     return FENIX_SUCCESS;
   });
@@ -73,7 +81,7 @@ int Fenix_Data_member_stage_inplace(int group_id, int member_id, void* buffer,
   return local("Fenix_Data_member_stage_inplace", [&]() -> int {
     Group& group = group_of(group_id);
     const Definition& definition = member_of(group, member_id);
-    const Regions regions = regions_of(subset_in(subset_specifier), definition);
+    const Regions regions = regions_of(subset_to_stage(subset_specifier), definition);
     require_closed(group, member_id);
     stage_anew(group, definition, buffer, regions);
     std::free(buffer);

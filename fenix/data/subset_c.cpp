@@ -39,9 +39,9 @@ const DataSubset& subset_in(const Fenix_Data_subset& shell) {
 }
 
 Regions regions_of(const DataSubset& subset, const Definition& definition) {
-  const bool resizable = definition.count == FENIX_RESIZEABLE;
+  // In Fenix 1.0 a member with a count of 0 has no elements.
+  const bool resizable = definition.count == FENIX_RESIZEABLE && !settings().is_for_1_0;
   if (!subset.is_bounded() && resizable) {
-    if (settings().is_for_1_0) return {};  // there, all elements of a member with a count of 0 are none
     throw Refused(FENIX_ERROR_INVALID_SUBSET,
                   fmt::format("member {} has no size of its own: say which elements", definition.id));
   }

@@ -5,6 +5,7 @@
 #include "base/death/fail_stop.hpp"
 #include "base/telemetry/job_status.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/place.hpp"
 #include "fenix/data/group.hpp"
 #include "fenix/mlog/message_logs.hpp"
 #include "fenix/process/settings.hpp"
@@ -145,7 +146,7 @@ bool begin_epoch() {
     given_up = !recoveries.back().given_up.empty();
   }
   for (auto& [id, group] : now.groups) {
-    if (given_up) group->store().forget_everything();
+    if (given_up) group->lose_ranks();
     now.engine().take_into_epoch(group->store());
   }
   report();
@@ -176,6 +177,21 @@ void repair(bool keeps_receives) {
     }
     now.logs->end_epoch(keeps_receives);
   } while (!begin_epoch());
+}
+
+/// Returns true when all ranks have come to Fenix_Finalize, false if a failure comes first. Ends the job if ranks have
+/// come to different collective functions. Collective over the ranks.
+bool all_have_come_to_the_end() {
+  const AtPlace at_place(Place::finish);
+  try {
+    state().engine().ballot().vote(agreement::Proposal::finish, true);
+  } catch (const ProcessFailure&) {
+    return false;
+  } catch (const agreement::Abandoned&) {  // Engine::finish() ends the job together with the others
+  } catch (const agreement::OrderError& mistake) {
+    end_job_and_exit(ExitCode::usage, mistake.what());
+  }
+  return true;
 }
 
 /// Handles an error that is not a process failure, as FENIX_UNHANDLED_MODE says.
@@ -325,6 +341,13 @@ bool finish() {
   State& now = state();
   now.logs->pause();
   for (auto& [id, group] : now.groups) group->finish_copies();
+  // A failure that comes before all ranks are here is recovered from as in every other function, with callbacks before
+  // the recovery. All ranks take part in this ballot, whatever their settings are.
+  if (!all_have_come_to_the_end() && recovers() && settings().recovery != FENIX_RECOVERY_NOOP) {
+    recover(MPIX_ERR_PROC_FAILED, now.logs->recovers_in_place());
+    now.logs->resume();
+    return false;
+  }
   end_epoch();
   try {
     if (now.engine().finish()) {

@@ -242,6 +242,19 @@ TEST(FenixRestore, fills_a_member_that_the_recovered_rank_has_created_before) {
   EXPECT_THAT(restored("created", 1), Each("100 cells are right, result 0"));
 }
 
+std::vector<std::string> stored() {
+  const auto end = play_with_deaths(MEND_FENIX_RESTORE, 0, "", {"stored", "0"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(ranks));
+  return said(end);
+}
+
+TEST(FenixRestore, drops_what_was_stored_of_the_member_since_the_last_commit) {
+  EXPECT_THAT(stored(), Each(HasSubstr("restored 1, then 1 and 2")));
+}
+
+TEST(FenixStore, refuses_elements_of_a_member_with_a_count_of_0) { EXPECT_THAT(stored(), Each(EndsWith(", refused"))); }
+
 // --- mistakes ----------------------------------------------------------------------------------------------------
 
 JobEnd mistake(const std::string& which, int spares = 0) {

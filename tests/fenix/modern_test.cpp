@@ -65,6 +65,26 @@ TEST(FenixOf2026, tells_and_changes_attributes_and_finds_by_time_stamp) {
   expect_no_check_failed(play_fenix(MEND_FENIX_ATTRIBUTES, 1, {"--die=half:0:1:1"}), ranks);
 }
 
+TEST(FenixOf2026, members_that_were_deleted_since_the_last_commit_do_not_come_back) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_DELETED, 1, {"--die=deleted:0:1:1"}), ranks);
+}
+
+TEST(FenixOf2026, what_was_stored_before_ranks_were_given_up_is_not_committed) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_SHRUNK, 0, {"stored", "--die=committed:0:2:0"}), ranks - 1);
+}
+
+TEST(FenixOf2026, survivors_keep_their_snapshots_when_another_failure_follows_one_that_gave_up_ranks) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_SHRUNK, 0, {"revoked", "--die=committed:0:2:0"}), ranks - 1);
+}
+
+TEST(FenixOf2026, a_rank_that_was_given_up_is_none_of_its_group) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_SHRUNK, 0, {"early", "--die=committed:0:2:0"}), ranks - 1);
+}
+
+TEST(FenixOf2026, a_rank_that_was_taken_over_keeps_what_it_has_stored_locally_in_a_recovery_in_place) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_LOCAL, 2, {"--die=working:0:2:2,stored:0:1:1"}), ranks);
+}
+
 TEST(FenixOf2026, a_log_without_messages_needs_no_sync) {
   for (const char* how : {"detecting", "receiving", "duplicate"})
     expect_no_check_failed(play_fenix(MEND_FENIX_EMPTY_LOG, 1, {how, "--die=working:0:2:1"}), ranks);
@@ -100,7 +120,7 @@ TEST(FenixOf2026, a_rank_that_is_taken_over_comes_out_as_such_whatever_dies_befo
 }
 
 TEST(FenixOf2026, does_about_a_failure_what_the_program_chooses) {
-  for (const char* mode : {"noop", "ignore", "callback"})
+  for (const char* mode : {"noop", "ignore", "callback", "finalize"})
     expect_no_check_failed(play_fenix(MEND_FENIX_MODES, 1, {mode, "--die=working:0:2:1"}), ranks);
 }
 

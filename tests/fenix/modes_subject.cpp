@@ -1,5 +1,5 @@
-// What a program may choose to have done about a failure, on 4 ranks of which rank 2 dies: MODE is `noop`, `ignore` or
-// `callback`. In the end all have it repaired.
+// What a program may choose to have done about a failure, on 4 ranks of which rank 2 dies: MODE is `noop`, `ignore`,
+// `callback`, or `finalize`, where the others are in Fenix_Finalize already. In the end all have it repaired.
 
 #include <fenix.hpp>
 
@@ -79,6 +79,21 @@ void thrown_by_callback() {
   CHECK(fenix::role() == fenix::SURVIVOR_RANK && before_recovery == 1 && after_recovery == 1);
 }
 
+/// Callbacks of both kinds are called, those before the recovery with the broken communicator.
+void in_finalize() {
+  MPI_Comm before = MPI_COMM_NULL;
+  const MPI_Comm broken = comm;
+  fenix::callback_register([&before](MPI_Comm of_callback, int) { before = of_callback; }, fenix::PRE_RECOVERY);
+  try {
+    Fenix_Finalize();
+    CHECK(false);
+  } catch (const fenix::CommException& failure) {
+    CHECK(failure.repaired_comm == comm);
+  }
+  CHECK(before == broken && before_recovery == 1 && after_recovery == 1);
+  CHECK(fenix::callback_pop(fenix::PRE_RECOVERY) == FENIX_SUCCESS);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -93,6 +108,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[1], "noop") == 0) without_repair();
     if (std::strcmp(argv[1], "ignore") == 0) ignored();
     if (std::strcmp(argv[1], "callback") == 0) thrown_by_callback();
+    if (std::strcmp(argv[1], "finalize") == 0) in_finalize();
   }
   int sum = 1;
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);

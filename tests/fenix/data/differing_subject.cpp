@@ -18,7 +18,7 @@ namespace {
 namespace data = fenix::data;
 
 constexpr int group = 0;
-enum Member { number, unstaged, throwing, list };
+enum Member { number, unstaged, throwing, list, throwing_counted };
 constexpr int commits = 5;
 
 MPI_Comm comm = MPI_COMM_NULL;
@@ -41,8 +41,9 @@ void create_group() {
   CHECK(flag == FENIX_SUCCESS);
   data::member_define(group, number, &value, 1, MPI_INT);
   data::member_define(group, unstaged, &other, 1, MPI_INT);
-  data::member_define(group, throwing, nullptr, FENIX_RESIZEABLE, MPI_INT,
-                      [](FILE*, int, void*, int, int) { throw std::runtime_error("of the program"); });
+  const auto throws = [](FILE*, int, void*, int, int) { throw std::runtime_error("of the program"); };
+  data::member_define(group, throwing, nullptr, FENIX_RESIZEABLE, MPI_INT, throws);
+  data::member_define(group, throwing_counted, nullptr, 2, MPI_INT, throws);
   data::member_define(group, list, nullptr, FENIX_RESIZEABLE, MPI_INT,
                       [](FILE* file, int direction, void*, int, int count) {
                         if (direction == FENIX_SERIALIZE) {
@@ -54,7 +55,27 @@ void create_group() {
                       });
 }
 
+/// Returns true if no snapshot has the member, not even without elements.
+bool is_absent(Member member) {
+  try {
+    return data::member_lrestore(group, member, nullptr, 0) == FENIX_ERROR_NODATA_FOUND;
+  } catch (const fenix::RuntimeException& refused) {
+    return refused.error == FENIX_ERROR_NODATA_FOUND;
+  }
+}
+
+/// Returns what the serializer of the member throws.
+std::string thrown_by(Member member) {
+  try {
+    data::member_stage(group, member);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 void store() {
+  CHECK(thrown_by(throwing_counted) == "of the program");
   for (int i = 0; i < commits; ++i) {
     value = 100 * i + rank;
     data::member_store(group, number, data::SUBSET_FULL);
@@ -62,13 +83,8 @@ void store() {
     data::member_store(group, list, data::SUBSET_FULL);
     data::commit(group, &last);
   }
-  std::string caught;
-  try {
-    data::member_stage(group, throwing);
-  } catch (const std::runtime_error& error) {
-    caught = error.what();
-  }
-  CHECK(caught == "of the program");
+  CHECK(thrown_by(throwing) == "of the program");
+  CHECK(is_absent(throwing_counted));
   CHECK(Fenix_Data_subset_delete(nullptr) == FENIX_SUCCESS);
 }
 

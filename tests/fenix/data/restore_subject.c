@@ -1,5 +1,6 @@
-/* Programs for Fenix that restore as its users do: with time stamps that are no snapshot's, and into members that the
- * recovered rank has created itself. The first argument says which, the second how many spares there are. */
+/* Programs for Fenix 1.0 that restore as its users do: with time stamps that are no snapshot's, into members that the
+ * recovered rank has created itself, and after stores that were not committed. The first argument says which, the
+ * second how many spares there are. */
 
 #include <fenix.h>
 #include <mpi.h>
@@ -144,6 +145,36 @@ static void create_before_restoring(MPI_Comm comm, int role) {
   printf("rank %d: role %d, %d cells are right, result %d\n", rank, role, right, result);
 }
 
+/* A restore drops what was stored of its member since the last commit. Another member keeps it. Of a third one, which
+ * has no elements, none can be stored. */
+static void restore_after_storing(MPI_Comm comm) {
+  int values[2] = {1, 1};
+  int none = 0;
+  const int ids[2] = {out_id, in_id};
+  Fenix_Data_subset first;
+  create_group(comm);
+  Fenix_Data_member_create(group, factor_id, &none, 0, MPI_INT);
+  Fenix_Data_subset_create(1, 0, 0, 1, &first);
+  const int code = Fenix_Data_member_store(group, factor_id, first);
+  Fenix_Data_subset_delete(&first);
+  for (int i = 0; i < 2; ++i) Fenix_Data_member_create(group, ids[i], &values[i], 1, MPI_INT);
+  for (int i = 0; i < 2; ++i) Fenix_Data_member_store(group, ids[i], FENIX_DATA_SUBSET_FULL);
+  Fenix_Data_commit(group, NULL);
+  for (int i = 0; i < 2; ++i) {
+    values[i] = 2;
+    Fenix_Data_member_store(group, ids[i], FENIX_DATA_SUBSET_FULL);
+  }
+  Fenix_Data_member_restore(group, out_id, &values[0], 1, FENIX_DATA_SNAPSHOT_LATEST, NULL);
+  const int restored = values[0];
+  Fenix_Data_commit(group, NULL);
+  for (int i = 0; i < 2; ++i) {
+    values[i] = -1;
+    Fenix_Data_member_restore(group, ids[i], &values[i], 1, FENIX_DATA_SNAPSHOT_LATEST, NULL);
+  }
+  printf("rank %d: restored %d, then %d and %d, %s\n", rank, restored, values[0], values[1],
+         code == FENIX_ERROR_SUBSET_END_OFFSET ? "refused" : "not refused");
+}
+
 int main(int argc, char** argv) {
   int role = 0;
   int error = 0;
@@ -161,6 +192,7 @@ int main(int argc, char** argv) {
   if (strcmp(which, "part") == 0) store_a_part(comm, role, FENIX_TIME_STAMP_MAX);
   if (strcmp(which, "unknown") == 0) store_a_part(comm, role, 4711);
   if (strcmp(which, "created") == 0) create_before_restoring(comm, role);
+  if (strcmp(which, "stored") == 0) restore_after_storing(comm);
   Fenix_Finalize();
   MPI_Finalize();
   return 0;

@@ -180,6 +180,8 @@ static void first_half(MPI_Comm comm) {
   push(100);
   for (int i = 0; i < 8; ++i) buffer[i] = -i;
   Fenix_Data_subset_create(1, 2, 4, 1, &some);
+  CHECK(Fenix_Data_member_stage_inplace(group, plain_id, buffer, FENIX_DATA_SUBSET_PRESTAGED) ==
+        FENIX_ERROR_INVALID_SUBSET); /* the buffer is not freed */
   CHECK(Fenix_Data_member_stage_inplace(group, plain_id, buffer, some) == FENIX_SUCCESS);
   CHECK(Fenix_Data_member_store(group, list_id, FENIX_DATA_SUBSET_FULL) == FENIX_SUCCESS);
   CHECK(Fenix_Data_commit(group, &stamp) == FENIX_SUCCESS && stamp == 1);
