@@ -92,6 +92,7 @@ void WildcardOrder::sent(const Channel& channel) {
   }
   was_sent({self_, channel.peer, channel.context, channel.tag});
   walk_all();
+  answer_waiting();
 }
 
 void WildcardOrder::walk_all() {
@@ -113,18 +114,13 @@ void WildcardOrder::arrive(int source, std::size_t place) {
     return;
   }
   message.is_taken = true;
-  matched_.emplace_back(takes->receive, Envelope{source, message.tag});
+  answered_.emplace_back(takes->receive, Answer{Match::logged, {source, message.tag}});
   pending_.erase(takes);
 }
 
-/// Returns true if a receive that waits could take a message that this receive could take.
-bool WildcardOrder::earlier_may_take(const Pattern& pattern) const {
-  return std::ranges::any_of(pending_, [&](const Pending& one) { return overlap(one.pattern, pattern); });
-}
-
-WildcardOrder::Answer WildcardOrder::find(const Pattern& pattern, Message** found) {
+/// Returns the answer for a receive before which `earlier` wait.
+WildcardOrder::Answer WildcardOrder::find(const Pattern& pattern, std::span<const Pending> earlier, Message** found) {
   if (pattern.source == any) {
-    if (earlier_may_take(pattern)) return {};
     for (std::size_t i = first_in_order_; i < order_.size(); ++i) {
       const auto& [source, place] = order_[i];
       Message& message = messages_[source].all[place];
@@ -140,23 +136,41 @@ WildcardOrder::Answer WildcardOrder::find(const Pattern& pattern, Message** foun
     Message& message = of_source.all[i];
     if (message.is_taken && i == of_source.first) ++of_source.first;
     if (message.is_taken || !fits(pattern, pattern.source, message)) continue;
-    if (std::ranges::any_of(pending_, [&](const Pending& one) { return fits(one.pattern, pattern.source, message); }))
+    if (std::ranges::any_of(earlier, [&](const Pending& one) { return fits(one.pattern, pattern.source, message); }))
       return {};
     *found = &message;
     return {Match::logged, {pattern.source, message.tag}};
   }
   if (ended_.contains(pattern.source)) return {Match::never};
-  return {earlier_may_take(pattern) ? Match::waits : Match::beyond};
+  // One before it could take a message to come.
+  const bool waits = std::ranges::any_of(earlier, [&](const Pending& one) { return overlap(one.pattern, pattern); });
+  return {waits ? Match::waits : Match::beyond};
+}
+
+/// Answers the receives that wait for none before them any more. Those from any source wait for a message to arrive.
+void WildcardOrder::answer_waiting() {
+  std::vector<Pending> waiting;
+  for (const Pending& one : std::exchange(pending_, {})) {
+    Message* found = nullptr;
+    const Answer answer = one.pattern.source == any ? Answer{} : find(one.pattern, waiting, &found);
+    if (found != nullptr) found->is_taken = true;
+    if (answer.match == Match::waits) {
+      waiting.push_back(one);
+    } else {
+      answered_.emplace_back(one.receive, answer);
+    }
+  }
+  pending_ = std::move(waiting);
 }
 
 WildcardOrder::Answer WildcardOrder::look(const Pattern& pattern) {
   Message* found = nullptr;
-  return find(pattern, &found);
+  return find(pattern, pending_, &found);
 }
 
 WildcardOrder::Answer WildcardOrder::post(Receive receive, const Pattern& pattern) {
   Message* found = nullptr;
-  const Answer answer = find(pattern, &found);
+  const Answer answer = find(pattern, pending_, &found);
   if (found != nullptr) found->is_taken = true;
   if (answer.match == Match::waits) pending_.push_back({receive, pattern});
   return answer;
@@ -164,6 +178,7 @@ WildcardOrder::Answer WildcardOrder::post(Receive receive, const Pattern& patter
 
 void WildcardOrder::drop(Receive receive) {
   std::erase_if(pending_, [&](const Pending& one) { return one.receive == receive; });
+  answer_waiting();
 }
 
 }  // namespace mend::replay

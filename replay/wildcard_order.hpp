@@ -14,10 +14,11 @@
 // run with the new order is valid: each event comes after the events on which it depends. A send-deterministic program
 // sends the same messages in it.
 //
-// Receives are matched as in MPI: a message goes to the first posted receive that fits it. A receive that names its
-// source takes the next logged message from that source at once, because a rank sends the same messages in every valid
-// run. If an earlier receive that waits could take the message, the receive waits. If there is no logged message for
-// it, and its source has ended the phase, none comes: a message that arrives belongs to the next phase.
+// Receives are matched as in MPI: a message goes to the first posted receive that fits it. So what has arrived and was
+// not taken fits no receive that waits. A receive that names its source takes the next logged message from that source
+// at once, because a rank sends the same messages in every valid run. It waits while a receive before it waits that
+// could take the message. If there is no logged message for it, and its source has ended the phase, none comes: a
+// message that arrives belongs to the next phase.
 //
 // If a second rank rolls back at the same time, the histories of the others contain nothing about it. Then no order is
 // known to be correct. No order is known to be correct either if a receive from any source finds no message that has
@@ -37,6 +38,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -67,6 +69,7 @@ class WildcardOrder {
   struct Answer {
     Match match = Match::waits;
     Envelope envelope{};
+    bool operator==(const Answer&) const = default;
   };
   using Receive = std::uint64_t;  ///< the caller's number of a receive
   using Counts = std::map<Channel, std::uint64_t>;
@@ -79,13 +82,14 @@ class WildcardOrder {
 
   /// Records that this rank has sent the next message of `channel` again.
   void sent(const Channel& channel);
-  /// Posts a receive. If it waits, take_matched() returns it later, unless it is dropped.
+  /// Posts a receive. If it waits, take_answered() returns it later, unless it is dropped.
   Answer post(Receive receive, const Pattern& pattern);
+  /// Takes a receive that waits back. Others may not have to wait for it any more.
   void drop(Receive receive);
   /// Returns the answer that a receive would get if it were posted now.
   Answer look(const Pattern& pattern);
-  /// Returns the receives that have waited and take a message now, in that order.
-  std::vector<std::pair<Receive, Envelope>> take_matched() { return std::exchange(matched_, {}); }
+  /// Returns the receives that have waited and have another answer now, in the order of their answers.
+  std::vector<std::pair<Receive, Answer>> take_answered() { return std::exchange(answered_, {}); }
 
  private:
   struct Message {
@@ -112,8 +116,8 @@ class WildcardOrder {
 
   static bool fits(const Pattern& pattern, int source, const Message& message);
   static bool overlap(const Pattern& one, const Pattern& other);
-  Answer find(const Pattern& pattern, Message** found);
-  bool earlier_may_take(const Pattern& pattern) const;
+  Answer find(const Pattern& pattern, std::span<const Pending> earlier, Message** found);
+  void answer_waiting();
   void list_messages(int source, const History& history, const Counts& received);
   void walk(int rank);
   void walk_all();
@@ -129,8 +133,8 @@ class WildcardOrder {
   std::map<int, Messages> messages_;                // by source
   std::vector<std::pair<int, std::size_t>> order_;  // of arrival: source, and place among its messages
   std::size_t first_in_order_ = 0;                  // those before it are taken
-  std::vector<Pending> pending_;
-  std::vector<std::pair<Receive, Envelope>> matched_;
+  std::vector<Pending> pending_;                    // in the order in which they were posted
+  std::vector<std::pair<Receive, Answer>> answered_;
 };
 
 }  // namespace mend::replay

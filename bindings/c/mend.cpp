@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "framework/run.hpp"
 #include "framework/session.hpp"
+#include "framework/process/body_guard.hpp"
 #include "store/member.hpp"
 #include "transport/mpi.hpp"
 
@@ -574,6 +575,10 @@ int mend_versions_on_disk(const mend_session* session, unsigned long* versions, 
 }
 
 void mend_statistics(const mend_session* session, mend_store_statistics* statistics) {
+  if (guarded([&] { given(statistics, "statistics of mend_statistics"); }) != MEND_SUCCESS) {
+    mend::refuse_in_body(last_text);  // there is no status to return
+    return;
+  }
   const mend::StoreStatistics& all = session_of(session).store().statistics();
   *statistics = {all.commits,
                  all.restores,

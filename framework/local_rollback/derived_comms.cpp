@@ -110,6 +110,13 @@ Communicator DerivedComms::release(MPI_Comm handle) {
   return {};
 }
 
+/// One after the other leaves the list: the callbacks of its attributes may free others.
+void DerivedComms::release_all() {
+  for (Derived& one : all_) {
+    const Communicator released = std::move(one.virtual_comm.handle);
+  }
+}
+
 std::vector<Recipe> DerivedComms::recipes() const {
   std::vector<Recipe> recipes;
   for (const Derived& one : all_) recipes.push_back(one.recipe);

@@ -82,6 +82,8 @@ class DerivedComms {
   MPI_Comm claim(const Recipe& recipe);
   /// Called when the application frees `handle`. Returns it; the callbacks of its attributes may free others. Local.
   Communicator release(MPI_Comm handle);
+  /// Frees what the application has not freed. Local.
+  void release_all();
 
   /// Returns the recipes that were carried out. Local.
   std::vector<Recipe> recipes() const;

@@ -77,8 +77,9 @@ LocalRollback::LocalRollback(Engine& engine, const LocalRollbackOptions& options
 }
 
 LocalRollback::~LocalRollback() {
-  // The callbacks of its attributes may free communicators that the application has made of it.
+  // While calls are logged: the callbacks of their attributes may free others.
   { const Communicator first = std::move(session_.handle); }
+  derived_.release_all();
   process_context().logged_calls = nullptr;
   note_gone_back(false);
   // If it rolls back with its cluster, its messages have ended, and the communicators are those of the next entry.
@@ -114,6 +115,7 @@ LoggedCalls* logged_calls_of(MPI_Comm comm) {
 
 int LocalRollback::run(Call call, void* work) {
   int code = MPI_SUCCESS;
+  messages_.take_failed();  // of an earlier call
   if (leaves_) {
     code = MPIX_ERR_REVOKED;
   } else {
@@ -121,10 +123,7 @@ int LocalRollback::run(Call call, void* work) {
     try {
       const ErrorsHandled as_in_cpp(OnError::throws);
       code = call(work);
-      const bool is_too_short = messages_.take_too_short();
-      const bool is_cut = messages_.take_cut();
-      if (is_too_short || is_cut) check_length(is_too_short, is_cut);
-      if (sender_log_.difference()) check_sender_log();
+      check_messages();
       if (sender_log_.bytes_held() > log_limit()) check_log();
       if (messages_.take_caught_up()) count_steps();
       if (has_mates_) exchange_acknowledgements();
@@ -151,8 +150,10 @@ void LocalRollback::handle(int code) {
     return;
   }
   const MPI_Comm beneath = session_.comm(Traffic::messages);
-  const VirtualComm* const called = virtual_comm_of(comm_of_call_);
-  const MPI_Comm comm = called == nullptr ? session_.handle.get() : called->handle.get();
+  const VirtualComm* const of_request = messages_.take_failed();
+  const VirtualComm* const called = comm_of_call_ == MPI_COMM_NULL ? of_request : virtual_comm_of(comm_of_call_);
+  const bool is_there = called != nullptr && called->handle;  // it may have been freed
+  const MPI_Comm comm = is_there ? called->handle.get() : session_.handle.get();
   if (comm == MPI_COMM_NULL || handles_errors_of(comm) || means_failure(beneath, code))
     return handle_error(beneath, code);
   PMPI_Comm_call_errhandler(comm, code);
@@ -186,10 +187,17 @@ int LocalRollback::refuse(const char* call) const {
 
 bool LocalRollback::agree(bool flag) {
   require_in_body();
-  const Inside inside(inside_);
   int all = flag ? 1 : 0;
-  check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND), "agree()");
+  reduce(&all, MPI_INT, MPI_LAND, "agree()");
   return all != 0;
+}
+
+/// Reduces a value of mend's own over all ranks, by messages that are compared like those of the program's calls.
+void LocalRollback::reduce(void* value, MPI_Datatype type, MPI_Op op, const char* where) {
+  const Inside inside(inside_);
+  const int code = collectives_.allreduce(session_, MPI_IN_PLACE, value, 1, type, op);
+  check_messages();  // before the code: if a message does not fit since a rank went back, all go back
+  check_mpi(code, where);
 }
 
 bool LocalRollback::commit_due(bool is_due) {
@@ -202,9 +210,8 @@ bool LocalRollback::commit_due(bool is_due) {
     return true;
   }
   if (is_due || !asks) return is_due;
-  const Inside inside(inside_);
   std::uint64_t largest = sender_log_.room_since_restore();
-  check_mpi(collectives_.allreduce(session_, MPI_IN_PLACE, &largest, 1, MPI_UINT64_T, MPI_MAX), "commit_due()");
+  reduce(&largest, MPI_UINT64_T, MPI_MAX, "commit_due()");
   if (!log_pacing_.hear(log_of_setup_, largest, log_limit(), steps_since_version_)) return false;
   engine_.set_steps_since_commit(0);
   return true;
@@ -564,6 +571,15 @@ void LocalRollback::committed(Version version) {
 }
 
 // --- obstacles -------------------------------------------------------------------------------------------------
+
+/// Called when a call ends: gives up if one of its messages does not fit, or if this rank has sent something else than
+/// its predecessor.
+void LocalRollback::check_messages() {
+  const bool is_too_short = messages_.take_too_short();
+  const bool is_cut = messages_.take_cut();
+  if (is_too_short || is_cut) check_length(is_too_short, is_cut);
+  if (sender_log_.difference()) check_sender_log();
+}
 
 /// Gives up if this rank sends something else than its predecessor did: its results do not fit what the others have.
 void LocalRollback::check_sender_log() {

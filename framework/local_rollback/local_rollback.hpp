@@ -203,6 +203,8 @@ class LocalRollback final : public LoggedCalls {
   [[noreturn]] void leave();
   void handle(int code);
   static int pass_on();
+  void reduce(void* value, MPI_Datatype type, MPI_Op op, const char* where);
+  void check_messages();
   void check_sender_log();
   void check_length(bool is_too_short, bool is_cut);
   void end_replay();

@@ -5,8 +5,18 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <span>
 
 namespace mend {
+
+/// How a type was made (MPI_Type_get_envelope). For no type: the initial values.
+struct TypeEnvelope {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;  ///< 0 for MPI's own types, and for those of MPI_Type_create_f90_real and the like
+  int combiner = MPI_UNDEFINED;
+};
+TypeEnvelope envelope_of(MPI_Datatype type);
 
 /// 0 for no type, which calls refuse.
 inline MPI_Aint extent_of(MPI_Datatype type) {
@@ -39,6 +49,12 @@ inline const void* at(const void* data, MPI_Aint index, MPI_Datatype type) {
 inline void* at(void* data, MPI_Aint index, MPI_Datatype type) {
   return static_cast<std::byte*>(data) + index * extent_of(type);
 }
+
+/// Returns true if values of this type, which is made of no others, have bytes without a meaning: the x87's long double
+/// has 10 bytes of 16. Local.
+bool has_unused_bytes(MPI_Datatype type);
+/// Clears these bytes of packed values of `type`, whatever it is made of. Main thread. Local.
+void clear_unused(std::span<std::byte> packed, MPI_Datatype type);
 
 /// Copies values between two datatypes. Returns MPI's error code.
 int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type);

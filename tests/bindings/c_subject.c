@@ -139,6 +139,10 @@ static int null_body(mend_session* session, void* data) {
   if (strcmp(which, "split") == 0) return mend_comm_split(session, 0, 0, NULL);
   if (strcmp(which, "derive") == 0) return mend_comm_derive(session, NULL, NULL, NULL);
   if (strcmp(which, "callback") == 0) return mend_on_repair(session, NULL, NULL);
+  if (strcmp(which, "statistics") == 0) {
+    mend_statistics(session, NULL);
+    return MEND_SUCCESS;
+  }
   return mend_transaction(session, NULL, NULL, &committed);
 }
 
@@ -153,7 +157,8 @@ static int knows_what_has_been(mend_session* session) {
   int rank = -1, dead = -1, newcomer = -1;
   unsigned long versions[2] = {0, 0};
   mend_statistics(session, &statistics);
-  return mend_recovery_count(session) == 1 && mend_recovery_get(session, 0, &recovery) == MEND_SUCCESS &&
+  return mend_role(session) == (mend_rank(session) == 1 ? MEND_ROLE_NEWCOMER : MEND_ROLE_SURVIVOR) &&
+         mend_recovery_count(session) == 1 && mend_recovery_get(session, 0, &recovery) == MEND_SUCCESS &&
          recovery.epoch == 1 && recovery.dead == 1 && recovery.replaced == 1 && recovery.given_up == 0 &&
          recovery.rebuild_ms > 0 && mend_recovery_dead(session, 0, 0) == 1 && mend_recovery_dead(session, 0, 1) < 0 &&
          mend_recovery_rank(session, 0, 0, &rank, &dead, &newcomer) == MEND_SUCCESS && rank == 1 && dead == 1 &&
@@ -172,6 +177,7 @@ static int older_body(mend_session* session, void* data) {
   (void)data;
   mend_protect(session, "value", &value, sizeof value);
   if (mend_epoch(session) == 0) {
+    if (mend_role(session) != MEND_ROLE_INITIAL) return MEND_END;
     for (long version = 1; version <= 2; ++version) {
       value = 10 * version + mend_rank(session);
       const int status = mend_commit(session, NULL);

@@ -98,6 +98,7 @@ TEST(InC, null_where_something_is_needed_is_told) {
                                     {"split", "made of mend_comm_split"},
                                     {"derive", "factory of mend_comm_derive"},
                                     {"callback", "callback of mend_on_repair"},
+                                    {"statistics", "statistics of mend_statistics"},
                                     {"transaction", "work of mend_transaction"}})
     expect_end(play("null", 2, 0, {which}, MEND_C_SUBJECT), 2, std::string(what) + " is NULL");
 }

@@ -1,9 +1,9 @@
 ! A Fortran program that derives communicators by MPI itself, with the module that its first argument names: mpi or
 ! mpi_f08. Rank 3 dies while rank 0 waits for rank 1 in a communicator without rank 3, and rank 1 waits for all. Rank 0
 ! is only interrupted if mend knows of that communicator. If the first argument is window, the program makes a window;
-! if it is finalize, free or disconnect, it makes this mistake in the body.
+! if it is finalize, free, disconnect or shrink, it makes this mistake in the body.
 ! If it is begun, rank 1 dies between steps of calls that do not block. With --mend-world=session, calls name
-! MPI_COMM_WORLD.
+! MPI_COMM_WORLD; if the first argument is world, all calls do.
 
 module by_mpi
   use mpi
@@ -70,6 +70,7 @@ contains
     integer(c_int) :: ignored
     integer :: whole, last, rank, code, heard, made
     integer, save :: shared(1) = 0
+    external :: mpix_comm_shrink
 
     status = MEND_FAILURE
     if (c_associated(data)) return
@@ -79,6 +80,7 @@ contains
     if (mistake == "finalize") call MPI_Finalize(code)
     if (mistake == "free") call MPI_Comm_free(whole, code)
     if (mistake == "disconnect") call MPI_Comm_disconnect(whole, code)
+    if (mistake == "shrink") call mpix_comm_shrink(whole, made, code)
     if (mistake /= "") return
     if (window) then
       call MPI_Win_create(shared, 4_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, whole, made, code)
@@ -137,6 +139,45 @@ contains
     status = MEND_SUCCESS
   end function
 
+  ! What the library's wrappers for Fortran do with MPI_COMM_WORLD themselves. Rank 1 dies. The process that is started
+  ! for it is alone in MPI_COMM_WORLD.
+  integer(c_int) function world_body(session, data) bind(C) result(status)
+    type(c_ptr), value :: session, data
+    integer(c_int), parameter :: sigkill = 9
+    integer(c_int) :: ignored
+    integer :: rank, ranks, key, code, i
+    integer(MPI_ADDRESS_KIND) :: value
+    integer, allocatable :: sent(:), received(:), ones(:), offsets(:), types(:)
+    logical :: is_right, has_tags, has_own, keeps_own, is_revoked
+    external :: mpix_comm_is_revoked
+
+    status = MEND_FAILURE
+    if (c_associated(data)) return
+    rank = mend_rank(session)
+    ranks = mend_size(session)
+    if (rank == 1 .and. mend_epoch(session) == 0) ignored = raise(sigkill)
+    sent = [(10 * rank + i, i = 0, ranks - 1)]
+    received = [(-1, i = 0, ranks - 1)]
+    ones = [(1, i = 0, ranks - 1)]
+    offsets = [(4 * i, i = 0, ranks - 1)]
+    types = [(MPI_INTEGER, i = 0, ranks - 1)]
+    call MPI_Alltoallw(sent, ones, offsets, types, received, ones, offsets, types, MPI_COMM_WORLD, code)
+    if (code /= MPI_SUCCESS) return
+    is_right = all(received == [(10 * i + rank, i = 0, ranks - 1)])
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, value, has_tags, code)
+    has_tags = has_tags .and. value > 32766
+    call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND, code)
+    call MPI_Comm_set_attr(MPI_COMM_WORLD, key, 17_MPI_ADDRESS_KIND, code)
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, has_own, code)
+    has_own = has_own .and. value == 17
+    call MPI_Comm_delete_attr(MPI_COMM_WORLD, key, code)
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, keeps_own, code)
+    call MPI_Comm_free_keyval(key, code)
+    call mpix_comm_is_revoked(MPI_COMM_WORLD, is_revoked, code)
+    print "('rank ', i0, ': ', 5l1)", rank, is_right, has_tags, has_own, keeps_own, is_revoked
+    status = MEND_SUCCESS
+  end function
+
   ! The library's wrapper for Fortran would write into the request.
   integer(c_int) function arrays_body(session, data) bind(C) result(status)
     type(c_ptr), value :: session, data
@@ -170,8 +211,9 @@ program fortran_mpi_subject
   call get_command_argument(1, how)
   f08 = how == "mpi_f08"
   window = how == "window"
-  if (how == "finalize" .or. how == "free" .or. how == "disconnect") mistake = how
+  if (how == "finalize" .or. how == "free" .or. how == "disconnect" .or. how == "shrink") mistake = how
   if (how == "begun") call exit(mend_run(begun_body))
   if (how == "arrays") call exit(mend_run(arrays_body))
+  if (how == "world") call exit(mend_run(world_body))
   call exit(mend_run(body))
 end program

@@ -121,7 +121,7 @@ contains
     logical, intent(out) :: known
     type(mend_recovery) :: recovery
     type(mend_store_statistics) :: statistics
-    integer(c_int) :: rank, dead, newcomer, got(7)
+    integer(c_int) :: rank, dead, newcomer, role, got(8)
     integer(c_long) :: versions(2)
 
     rank = -1
@@ -130,6 +130,7 @@ contains
     versions = 0
     recovery%dead = 0
     call mend_statistics(session, statistics)
+    role = merge(MEND_ROLE_NEWCOMER, MEND_ROLE_SURVIVOR, mend_rank(session) == 1)
     got(1) = mend_recovery_count(session)
     got(2) = mend_recovery_get(session, 0_c_int, recovery)
     got(3) = mend_recovery_dead(session, 0_c_int, 0_c_int)
@@ -137,7 +138,8 @@ contains
     got(5) = mend_restored_from(session)
     got(6) = mend_versions_in_memory(session, versions, 2_c_int)
     got(7) = mend_versions_on_disk(session, versions, 2_c_int)
-    known = all(got == [1_c_int, MEND_SUCCESS, 1_c_int, MEND_SUCCESS, MEND_ORIGIN_MEMORY, 1_c_int, 0_c_int]) .and. &
+    got(8) = mend_role(session)
+    known = all(got == [1_c_int, MEND_SUCCESS, 1_c_int, MEND_SUCCESS, MEND_ORIGIN_MEMORY, 1_c_int, 0_c_int, role]) .and. &
       recovery%epoch == 1 .and. recovery%dead == 1 .and. recovery%replaced == 1 .and. recovery%rebuild_ms > 0 .and. &
       rank == 1 .and. dead == 1 .and. newcomer == 4 .and. versions(1) == 1 .and. statistics%restores == 2 .and. &
       statistics%snapshot_bytes > 0
@@ -151,6 +153,7 @@ contains
 
     status = mend_protect(session, "totals", c_loc(totals), c_sizeof(totals))
     if (mend_epoch(session) == 0) then
+      if (mend_role(session) /= MEND_ROLE_INITIAL) status = MEND_END
       do version = 1, 2
         totals = 10 * version + mend_rank(session)
         if (status == MEND_SUCCESS) status = mend_commit(session)

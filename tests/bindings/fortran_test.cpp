@@ -160,6 +160,14 @@ TEST(InFortran, what_local_rollback_does_not_cover_ends_the_job_in_one_sentence)
   expect_end(play("arrays", 2, 0, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT), 2,
              "MPI_Iallgatherv in Fortran on session.comm.. is not covered");
   EXPECT_EQ(play("arrays", 2, 0, {}, MEND_FORTRAN_MPI_SUBJECT).exit_code, 0);
+  expect_end(play("shrink", 2, 0, {"--mend-rollback=local"}, MEND_FORTRAN_MPI_SUBJECT), 2,
+             "MPIX_Comm_shrink on session.comm.. is not covered");
+}
+
+TEST(InFortran, the_world_is_the_sessions_in_calls_that_look_into_it) {
+  const auto end = play("world", 4, 0, {"--mend-world=session", "--mend-on-failure=spawn"}, MEND_FORTRAN_MPI_SUBJECT);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: TTTFF", "rank 1: TTTFF", "rank 2: TTTFF", "rank 3: TTTFF"));
 }
 
 TEST(InFortran, calls_of_mpi_that_would_break_the_job_end_it_in_one_sentence) {

@@ -32,6 +32,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using OrderAnswer = WildcardOrder::Answer;
 using Match = WildcardOrder::Match;
 using Envelope = WildcardOrder::Envelope;
 
@@ -70,9 +71,53 @@ TEST(WildcardOrder, gives_a_receive_that_waits_its_message_when_it_arrives) {
   WildcardOrder order(0, histories_of_the_picture(), {}, {{{1, 0, 7}, 1}, {{2, 0, 7}, 1}});
   EXPECT_EQ(order.post(5, {any, 0, any}).match, Match::waits);
   EXPECT_EQ(order.post(6, {2, 0, 7}).match, Match::waits) << "the receive before it could take the message";
+  EXPECT_THAT(order.take_answered(), IsEmpty());
   order.sent({2, 0, 8});
-  EXPECT_THAT(order.take_matched(), ElementsAre(Pair(5, Envelope{2, 7})));
-  EXPECT_THAT(order.take_matched(), IsEmpty());
+  EXPECT_THAT(order.take_answered(),
+              ElementsAre(Pair(5, OrderAnswer{Match::logged, {2, 7}}), Pair(6, OrderAnswer{Match::beyond})));
+  EXPECT_THAT(order.take_answered(), IsEmpty());
+}
+
+/// Ranks 1 and 2 send a message when they have received one.
+std::map<int, History> histories_of_answers() {
+  const History of_each{{{0, 0, 8}, {0, 0, 5}}, {1, 2}};
+  return {{1, of_each}, {2, of_each}};
+}
+
+TEST(WildcardOrder, gives_a_receive_that_names_its_source_a_message_when_those_before_it_have_theirs) {
+  WildcardOrder order(0, histories_of_answers(), {}, {});
+  EXPECT_EQ(order.post(0, {any, 0, 5}).match, Match::waits);
+  EXPECT_EQ(order.post(1, {1, 0, 5}).match, Match::waits);
+  EXPECT_EQ(order.post(2, {1, 0, any}).match, Match::waits);
+  order.sent({2, 0, 8});  // the answer of rank 1 depends on another message
+  EXPECT_THAT(order.take_answered(),
+              ElementsAre(Pair(0, OrderAnswer{Match::logged, {2, 5}}), Pair(1, OrderAnswer{Match::logged, {1, 5}}),
+                          Pair(2, OrderAnswer{Match::beyond})));
+  order.sent({1, 0, 8});
+  EXPECT_THAT(order.take_answered(), IsEmpty());
+  EXPECT_EQ(order.post(3, {any, 0, any}).match, Match::waits) << "all are taken";
+}
+
+TEST(WildcardOrder, lets_receives_go_on_that_have_waited_for_one_that_is_taken_back) {
+  WildcardOrder order(0, histories_of_answers(), {}, {});
+  EXPECT_EQ(order.post(0, {any, 0, any}).match, Match::waits);
+  EXPECT_EQ(order.post(1, {1, 0, 9}).match, Match::waits);
+  EXPECT_EQ(order.post(2, {any, 0, 6}).match, Match::waits);
+  EXPECT_EQ(order.post(3, {1, 0, any}).match, Match::waits);
+  order.drop(0);
+  EXPECT_THAT(order.take_answered(),
+              ElementsAre(Pair(1, OrderAnswer{Match::beyond}), Pair(3, OrderAnswer{Match::logged, {1, 5}})));
+}
+
+/// Otherwise it would take the second message of its source before the first one.
+TEST(WildcardOrder, gives_a_receive_what_has_arrived_although_one_before_it_waits) {
+  const History of_2{{{0, 0, 7}, {0, 0, 8}, {0, 0, 9}}, {0, 3, 4}};  // sends, receives, and sends
+  WildcardOrder order(0, {{2, of_2}}, {}, {});
+  EXPECT_EQ(order.post(0, {any, 0, 6}).match, Match::waits);
+  EXPECT_EQ(order.post(1, {any, 0, any}), (OrderAnswer{Match::logged, {2, 7}}));
+  EXPECT_EQ(order.post(2, {any, 0, any}).match, Match::waits);
+  order.sent({2, 0, 8});
+  EXPECT_THAT(order.take_answered(), ElementsAre(Pair(2, OrderAnswer{Match::logged, {2, 9}})));
 }
 
 TEST(WildcardOrder, gives_a_receive_that_names_its_source_the_next_message_at_once) {
@@ -101,7 +146,8 @@ TEST(WildcardOrder, lets_a_receive_that_waits_keep_only_the_messages_that_fit_it
   EXPECT_EQ(order.post(0, {any, 0, 6}).match, Match::waits);
   EXPECT_EQ(order.look({2, 0, any}).envelope, (Envelope{2, 7}));
   EXPECT_EQ(order.post(1, {2, 0, any}).envelope, (Envelope{2, 7}));
-  EXPECT_EQ(order.post(2, {any, 0, any}).match, Match::waits) << "the receive before it could take a message to come";
+  EXPECT_EQ(order.post(2, {any, 0, any}).envelope, (Envelope{1, 7})) << "it has arrived, and nothing else takes it";
+  EXPECT_EQ(order.post(3, {any, 0, any}).match, Match::waits);
 }
 
 TEST(WildcardOrder, knows_what_a_rank_sends_to_itself) {

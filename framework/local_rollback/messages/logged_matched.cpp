@@ -56,7 +56,8 @@ int LoggedMessages::receive_matched(void* data, int count, MPI_Datatype type, MP
   const auto known = matched_.find(*message);
   Matched& one = known->second;
   MPI_Status got{};
-  const int code = quietly([&] { return PMPI_Mrecv(data, count, type, message, &got); });
+  const int code =
+      noted_if_failed(quietly([&] { return PMPI_Mrecv(data, count, type, message, &got); }), *one.virtual_comm);
   PMPI_Wait(&one.send, MPI_STATUS_IGNORE);
   got.MPI_SOURCE = one.status.MPI_SOURCE;
   got.MPI_TAG = one.status.MPI_TAG;

@@ -4,7 +4,6 @@
 #include "framework/local_rollback/plain_calls.hpp"
 #include "framework/local_rollback/values.hpp"
 #include "store/snapshot/hash.hpp"
-#include "transport/library_function.hpp"
 #include "transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -22,43 +21,6 @@ namespace {
 /// A message of at least this many bytes is copied into the log while it is sent.
 constexpr int least_sent_meanwhile = 32 * 1024;
 
-/// Returns how a type was made; MPI_UNDEFINED for none.
-int combiner_of(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = MPI_UNDEFINED;
-  if (type != MPI_DATATYPE_NULL) PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner;
-}
-
-/// Returns true if this is another name for long double, or for complex numbers of it: a type that was asked for by the
-/// digits of Fortran's numbers.
-bool is_long_double_of_fortran(MPI_Datatype type) {
-  const int combiner = combiner_of(type);
-  if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX) return false;
-  int size = 0;
-  PMPI_Type_size(type, &size);
-  return size == static_cast<int>(sizeof(long double)) * (combiner == MPI_COMBINER_F90_COMPLEX ? 2 : 1);
-}
-
-/// Returns true if values of this type have bytes without a meaning: the x87's long double has 10 bytes of 16.
-bool has_unused_bytes(MPI_Datatype type) {
-  constexpr int digits_of_x87 = 64;
-  if (std::numeric_limits<long double>::digits != digits_of_x87 || sizeof(long double) != 16) return false;
-  return type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_CXX_LONG_DOUBLE_COMPLEX ||
-         type == MPI_LONG_DOUBLE_INT || is_long_double_of_fortran(type);
-}
-
-/// Clears these bytes of packed values of `type`.
-void clear_unused(std::span<std::byte> values, MPI_Datatype type) {
-  constexpr std::size_t used = 10;
-  const std::size_t each = sizeof(long double) + (type == MPI_LONG_DOUBLE_INT ? sizeof(int) : 0);
-  for (std::size_t at = 0; at + sizeof(long double) <= values.size(); at += each)
-    std::fill_n(&values[at + used], sizeof(long double) - used, std::byte{});
-}
-
-/// Packs values. What has no meaning is the same in every process, because messages are compared by their hashes.
 void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
   if (plain_size(type)) {
     if (!into.empty()) std::memcpy(into.data(), data, into.size());
@@ -66,7 +28,13 @@ void pack(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::sp
   }
   int position = 0;
   quietly([&] { return PMPI_Pack(data, count, type, into.data(), static_cast<int>(into.size()), &position, comm); });
-  if (has_unused_bytes(type)) clear_unused(into, type);
+}
+
+/// Packs values that are sent. What has no meaning is the same in every process, because messages are compared by their
+/// hashes.
+void pack_to_send(const void* data, int count, MPI_Datatype type, MPI_Comm comm, std::span<std::byte> into) {
+  pack(data, count, type, comm, into);
+  if (!plain_size(type)) clear_unused(into, type);
 }
 
 /// Returns MPI's code if it does not take values of this type, as one that is not committed.
@@ -97,15 +65,13 @@ int highest_tag() {
   static const int highest = [] {  // asked once, because ranks of a cluster need a tag in every call
     const int* found = nullptr;
     int is_there = 0;
-    // Not through mend's hook: the program's world may be session.comm(), which does not have this attribute.
-    of_the_library<decltype(&PMPI_Comm_get_attr)>("PMPI_Comm_get_attr")(MPI_COMM_WORLD, MPI_TAG_UB,
-                                                                        static_cast<void*>(&found), &is_there);
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&found), &is_there);
     return *found;
   }();
   return highest;
 }
 
-bool is_of_mpi(MPI_Datatype type) { return combiner_of(type) == MPI_COMBINER_NAMED; }
+bool is_of_mpi(MPI_Datatype type) { return envelope_of(type).combiner == MPI_COMBINER_NAMED; }
 
 std::optional<int> find_plain_size(MPI_Datatype type) {
   if (!is_of_mpi(type) || has_unused_bytes(type)) return std::nullopt;
@@ -189,7 +155,7 @@ int LoggedMessages::send(const VirtualComm& virtual_comm, Traffic traffic, const
   const replay::Channel channel{virtual_comm.member(to), virtual_comm.context(traffic), tag};
   const replay::MessageLog::Copy sent = log_.begin_send(channel, static_cast<std::size_t>(size));
   if (goes_first && !has_left && sent.needed && !leave()) return code;
-  pack(data, count, type, comm, sent.bytes);
+  pack_to_send(data, count, type, comm, sent.bytes);
   log_.end_send(channel, sent.bytes);
   if (replay_) after_sending(channel);
   if (!sent.needed) return MPI_SUCCESS;
@@ -288,6 +254,13 @@ void LoggedMessages::note_if_cut(int code) {
   int error_class = MPI_SUCCESS;
   PMPI_Error_class(code, &error_class);
   was_cut_ = was_cut_ || error_class == MPI_ERR_TRUNCATE;
+}
+
+/// Remembers that a call for a request or matched message on this communicator fails if `code`, which it returns, says
+/// so.
+int LoggedMessages::noted_if_failed(int code, const VirtualComm& on) {
+  if (code != MPI_SUCCESS) failed_on_ = &on;
+  return code;
 }
 
 int LoggedMessages::receive(const VirtualComm& virtual_comm, Traffic traffic, void* data, int count, MPI_Datatype type,
@@ -431,10 +404,11 @@ int LoggedMessages::cancel(MPI_Request request) {
       replay_->order->drop(receive->number);
       PMPI_Status_set_cancelled(&receive->status, 1);
       receive->is_complete = true;
+      post_answered();
       return PMPI_Grequest_complete(receive->handle);
     }
     if (receive->beneath != MPI_REQUEST_NULL) code = quietly([&] { return PMPI_Cancel(&receive->beneath); });
-    if (code != MPI_SUCCESS) return code;
+    if (code != MPI_SUCCESS) return noted_if_failed(code, *receive->virtual_comm);
     switch (finish(*receive, true, &code)) {
       case Try::complete: return MPI_SUCCESS;
       case Try::failed: return code;
@@ -487,7 +461,7 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
       [&] { return waits ? library::wait(&receive.beneath, &got) : library::test(&receive.beneath, &has_come, &got); });
   if (*code != MPI_SUCCESS) {
     if (means_failure(receive.virtual_comm->comm(receive.traffic), *code)) return Try::interrupted;
-    note_if_cut(*code);
+    note_if_cut(noted_if_failed(*code, *receive.virtual_comm));
     return Try::failed;
   }
   if (has_come == 0) return Try::waits;
@@ -551,15 +525,9 @@ void LoggedMessages::forget(std::span<const MPI_Request> before, std::span<const
 
 // --- the order in a rank that rolls back -----------------------------------------------------------------------
 
-/// `ask` asks the order about a pattern.
-template <class Ask>
-LoggedMessages::Choice LoggedMessages::choice_of(const VirtualComm& virtual_comm, int from, int tag, Ask ask) {
-  if (!replay_->order) {
-    const Choice as_asked{from, tag};
-    if (from == MPI_ANY_SOURCE) give_up(as_asked);
-    return as_asked;
-  }
-  const replay::WildcardOrder::Answer answer = ask(pattern_of(virtual_comm, from, tag));
+/// Returns the choice for a receive or probe to which the order has given this answer.
+LoggedMessages::Choice LoggedMessages::choice_by(const replay::WildcardOrder::Answer& answer,
+                                                 const VirtualComm& virtual_comm, int from, int tag) {
   switch (answer.match) {
     case replay::WildcardOrder::Match::logged:
       return {.from = virtual_comm.rank_of(answer.envelope.source), .tag = answer.envelope.tag, .is_logged = true};
@@ -568,6 +536,17 @@ LoggedMessages::Choice LoggedMessages::choice_of(const VirtualComm& virtual_comm
     case replay::WildcardOrder::Match::never: return {.from = from, .tag = tag, .waits = true, .in_vain = true};
   }
   return {.from = from, .tag = tag, .waits = true};
+}
+
+/// `ask` asks the order about a pattern.
+template <class Ask>
+LoggedMessages::Choice LoggedMessages::choice_of(const VirtualComm& virtual_comm, int from, int tag, Ask ask) {
+  if (!replay_->order) {
+    const Choice as_asked{from, tag};
+    if (from == MPI_ANY_SOURCE) give_up(as_asked);
+    return as_asked;
+  }
+  return choice_by(ask(pattern_of(virtual_comm, from, tag)), virtual_comm, from, tag);
 }
 
 /// Chooses the message of a receive.
@@ -592,7 +571,7 @@ void LoggedMessages::after_sending(const replay::Channel& channel) {
   replay_->vain_polls = 0;
   if (replay_->order) {
     replay_->order->sent(channel);
-    post_matched();
+    post_answered();
   }
   if (replay_->is_over || any_source_->is_behind()) return;
   caught_up_ = true;
@@ -600,13 +579,14 @@ void LoggedMessages::after_sending(const replay::Channel& channel) {
   if (replay_->alone) end_replay();
 }
 
-/// Posts the receives whose source is chosen now. If a failure prevents that, they are posted after the recovery.
-void LoggedMessages::post_matched() {
-  for (const auto& [number, envelope] : replay_->order->take_matched()) {
+/// Posts the receives that need not wait any more. If a failure prevents that, they are posted after the recovery.
+void LoggedMessages::post_answered() {
+  for (const auto& [number, answer] : replay_->order->take_answered()) {
     const auto receive = std::ranges::find(receives_, number, &Receive::number);
-    receive->waits_for_choice = false;
-    receive->chosen = {.from = receive->virtual_comm->rank_of(envelope.source), .tag = envelope.tag, .is_logged = true};
-    post_chosen(*receive);
+    if (receive == receives_.end()) continue;  // the call that has begun it has failed
+    receive->chosen = choice_by(answer, *receive->virtual_comm, receive->from, receive->tag);
+    receive->waits_for_choice = receive->chosen.waits;
+    if (!receive->waits_for_choice) post_chosen(*receive);
   }
 }
 

@@ -161,6 +161,9 @@ class LoggedMessages {
   bool take_too_short() { return std::exchange(was_too_short_, false); }
   /// Returns true once if a message was longer than its receive, and so is not noted as received. Local.
   bool take_cut() { return std::exchange(was_cut_, false); }
+  /// Returns the communicator of the request or matched message for which a call has failed since this was called last;
+  /// null if there was none. It may have been freed. Local.
+  const VirtualComm* take_failed() { return std::exchange(failed_on_, nullptr); }
   /// Returns true if there is a persistent request on a communicator for which `is_one` returns true. Local.
   template <class IsOne>
   bool has_persistent_on(IsOne is_one) const {
@@ -275,21 +278,25 @@ class LoggedMessages {
   int send(const VirtualComm& virtual_comm, Traffic traffic, const void* data, int count, MPI_Datatype type, int to,
            int tag, SendEnds ends, Operation* operation);
   int begin_send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm, Operation& operation);
+  int start(MPI_Request request, Persistent& one);
   int post(Receive& receive);
   int post_chosen(Receive& receive);
+  static Choice choice_by(const replay::WildcardOrder::Answer& answer, const VirtualComm& virtual_comm, int from,
+                          int tag);
   template <class Ask>
   Choice choice_of(const VirtualComm& virtual_comm, int from, int tag, Ask ask);
   Choice choose(const VirtualComm& virtual_comm, int from, int tag, std::uint64_t number);
   Choice choose_now(const VirtualComm& virtual_comm, int from, int tag);
   Choice look(const VirtualComm& virtual_comm, int from, int tag);
   void after_sending(const replay::Channel& channel);
-  void post_matched();
+  void post_answered();
   [[noreturn]] void give_up(const Choice& choice);
   void poll_in_vain(const Choice& choice);
   bool waits_for_logged() const;
   void note(const VirtualComm& virtual_comm, Traffic traffic, int from, const MPI_Status& status, const void* data,
             int count, MPI_Datatype type, bool by_request);
   void note_if_cut(int code);
+  int noted_if_failed(int code, const VirtualComm& on);
   void note_source(int from, const char* call);
   [[noreturn]] void refuse_to_free() const;
   [[noreturn]] void refuse_large_message() const;
@@ -306,6 +313,7 @@ class LoggedMessages {
   bool completed_dropped_ = false;
   bool was_too_short_ = false;
   bool was_cut_ = false;
+  const VirtualComm* failed_on_ = nullptr;
   Receives receives_;
   std::unordered_map<MPI_Request, Receives::iterator> by_handle_;
   Operations operations_;

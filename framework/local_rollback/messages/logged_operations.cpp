@@ -110,13 +110,16 @@ LoggedMessages::Try LoggedMessages::finish(Operation& operation, bool waits, int
       return waits ? library::wait(&operation.send, MPI_STATUS_IGNORE)
                    : library::test(&operation.send, &has_ended, MPI_STATUS_IGNORE);
     });
-    if (*code != MPI_SUCCESS)
-      return means_failure(operation.virtual_comm->comm(Traffic::messages), *code) ? Try::interrupted : Try::failed;
+    if (*code != MPI_SUCCESS) {
+      if (means_failure(operation.virtual_comm->comm(Traffic::messages), *code)) return Try::interrupted;
+      noted_if_failed(*code, *operation.virtual_comm);
+      return Try::failed;
+    }
     if (has_ended == 0) return Try::waits;
     operation.copy = {};
   }
   if (operation.copy.data() != nullptr) return Try::interrupted;  // the message was not received
-  if (operation.at_end) *code = operation.at_end();
+  if (operation.at_end) *code = noted_if_failed(operation.at_end(), *operation.virtual_comm);
   complete(operation);
   return *code == MPI_SUCCESS ? Try::complete : Try::failed;
 }

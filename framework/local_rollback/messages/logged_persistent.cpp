@@ -52,6 +52,10 @@ std::optional<int> LoggedMessages::begin_persistent(MPI_Request request) {
 
 int LoggedMessages::start(MPI_Request request) {
   Persistent& one = persistent_.at(request);
+  return noted_if_failed(start(request, one), *one.virtual_comm);
+}
+
+int LoggedMessages::start(MPI_Request request, Persistent& one) {
   if (one.begin) return MPI_ERR_COMM;  // its communicator is freed, and the call that begins it has the handle
   if (one.peer == MPI_PROC_NULL) return library::start(&request);
   if (!one.ends) return begin_receive(*one.virtual_comm, one.data, one.count, one.type, one.peer, one.tag, &one.begun);

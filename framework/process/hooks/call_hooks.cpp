@@ -5,6 +5,7 @@
 #include "base/telemetry/activity.hpp"
 #include "framework/process/hooks/communicator_hooks.hpp"
 #include "framework/process/hooks/fortran_caller.hpp"
+#include "framework/process/hooks/started_requests.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "transport/library_function.hpp"
 #include "framework/local_rollback/blocks.hpp"
@@ -13,20 +14,28 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <span>
 #include <vector>
 
 namespace {
 
-/// Notes a move if a call that tests requests has completed one. `found`: its flag, or the number of those that it has
-/// completed. A probe is no move: completing the receive of its message is.
+std::ptrdiff_t count_left(std::span<const MPI_Request> requests) {
+  return std::ranges::count_if(requests, [](MPI_Request one) { return one != MPI_REQUEST_NULL; });
+}
+
+/// Notes a move if `call`, which sets `*flag` if all requests are complete, has completed some. It sets the flag for
+/// inactive requests, too, which is no move. Neither is a probe: completing the receive of its message is one.
 template <class Call>
-int note_if_completed(int count, const MPI_Request* requests, const int* found, Call call) {
-  const bool has_any =
-      std::any_of(requests, requests + std::max(count, 0), [](MPI_Request one) { return one != MPI_REQUEST_NULL; });
+int note_if_completed(int count, const MPI_Request* requests, const int* flag, Call call) {
+  const std::span<const MPI_Request> all(requests, static_cast<std::size_t>(std::max(count, 0)));
+  const std::ptrdiff_t before = count_left(all);
   const int code = call();
-  if (code == MPI_SUCCESS && has_any && *found > 0) mend::note_activity();
+  if (code != MPI_SUCCESS || *flag == 0) return code;
+  std::size_t ended = 0;  // of the persistent ones, which are not null then
+  for (const MPI_Request one : all) ended += mend::started_requests().erase(one);
+  if (ended > 0 || count_left(all) < before) mend::note_activity();
   return code;
 }
 
@@ -470,65 +479,63 @@ int PMPI_Alltoallv(const void* out, const int out_counts[], const int out_offset
 }
 MEND_SAME_AS_PMPI(MPI_Alltoallv);
 
-// These calls poll. MPI_Test, MPI_Testall, MPI_Testany and MPI_Testsome are a move if they complete a request.
-// MPI_Request_get_status and MPI_Iprobe only look. They are no move, unless mend receives a logged message in them, or
-// waits there for one.
+// These calls poll. MPI_Test, MPI_Testall, MPI_Testany and MPI_Testsome are a move if they complete a request. If all
+// requests are inactive, the first two report them as complete, and the last two name none. MPI_Request_get_status and
+// MPI_Iprobe only look. They are no move, unless mend receives a logged message in them, or waits there for one.
 
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Test)>("PMPI_Test");
+  const auto test = [&] { return note_if_completed(1, request, flag, [&] { return library(request, flag, status); }); };
   if (auto* logged = mend::owner_of(1, request)) {
     return mend::ended_by_failure(
         *logged,
         mend::complete(
-            *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-            [&] { return note_if_completed(1, request, flag, [&] { return library(request, flag, status); }); }),
+            *logged, 1, request, [&](const auto& before) { return logged->messages().try_to_finish(before); }, test),
         [&] { *flag = 1; });
   }
-  return note_if_completed(
-      1, request, flag, [&] { return mend::notice_made(1, request, [&] { return library(request, flag, status); }); });
+  return mend::notice_made(1, request, test);
 }
 MEND_SAME_AS_PMPI(MPI_Test);
 
 int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testall)>("PMPI_Testall");
+  const auto test = [&] {
+    return note_if_completed(count, requests, flag, [&] { return library(count, requests, flag, statuses); });
+  };
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::ended_by_failure(
         *logged,
         mend::complete(
             *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-            [&] {
-              return note_if_completed(count, requests, flag, [&] { return library(count, requests, flag, statuses); });
-            }),
+            test),
         [&] { *flag = 1; });
   }
-  return note_if_completed(count, requests, flag, [&] {
-    return mend::notice_made(count, requests, [&] { return library(count, requests, flag, statuses); });
-  });
+  return mend::notice_made(count, requests, test);
 }
 MEND_SAME_AS_PMPI(MPI_Testall);
 
 int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testany)>("PMPI_Testany");
+  const auto test = [&] {
+    const int code = library(count, requests, index, flag, status);
+    if (code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED) mend::note_activity();
+    return code;
+  };
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::ended_by_failure(
         *logged,
         mend::complete(
             *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-            [&] {
-              return note_if_completed(count, requests, flag,
-                                       [&] { return library(count, requests, index, flag, status); });
-            }),
+            test),
         [&] {
           *flag = 1;
           *index = MPI_UNDEFINED;
         });
   }
-  return note_if_completed(count, requests, flag, [&] {
-    return mend::notice_made(count, requests, [&] { return library(count, requests, index, flag, status); });
-  });
+  return mend::notice_made(count, requests, test);
 }
 MEND_SAME_AS_PMPI(MPI_Testany);
 
@@ -536,24 +543,24 @@ int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], M
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Testsome)>("PMPI_Testsome");
   const void* const caller = __builtin_return_address(0);
+  const auto test = [&] {
+    const int code = library(count, requests, done, indices, statuses);
+    if (code == MPI_SUCCESS && *done > 0) mend::note_activity();
+    return code;
+  };
   if (auto* logged = mend::owner_of(count, requests)) {
     return mend::ended_by_failure(
         *logged,
         mend::complete(
             *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-            [&] {
-              return note_if_completed(count, requests, done,
-                                       [&] { return library(count, requests, done, indices, statuses); });
-            }),
+            test),
         [&] {
           *done = count;
           // The wrapper for Fortran adds 1 to the indices only if the call succeeds.
           std::iota(indices, indices + count, mend::is_in_fortran_wrapper(caller) ? 1 : 0);
         });
   }
-  return note_if_completed(count, requests, done, [&] {
-    return mend::notice_made(count, requests, [&] { return library(count, requests, done, indices, statuses); });
-  });
+  return mend::notice_made(count, requests, test);
 }
 MEND_SAME_AS_PMPI(MPI_Testsome);
 

@@ -80,6 +80,7 @@ int dup_comm(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Com
   if (const int code = derive_comm(logged, parent, arguments, made); code != MPI_SUCCESS) return code;
   if (const int code = copy_attributes(parent, *made); code != MPI_SUCCESS) {
     logged.free(made);
+    logged.note_call_on(parent);  // a callback may have made calls on others
     return logged.in_call([&] { return code; });
   }
   if (info != nullptr) {
@@ -98,6 +99,11 @@ int dup_comm_at_once(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info,
   if (const int code = dup_comm(logged, parent, info, made); code != MPI_SUCCESS) return code;
   const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
   return logged.in_call([&] { return logged.messages().begin_operation(virtual_comm, {}, {}, request); });
+}
+
+int split_comm(LoggedCalls& logged, MPI_Comm parent, int color, int key, MPI_Comm* made) {
+  if (color < 0 && color != MPI_UNDEFINED) return logged.in_call([] { return MPI_ERR_ARG; });
+  return derive_comm(logged, parent, {color, key}, made);
 }
 
 int split_comm_by_type(LoggedCalls& logged, MPI_Comm parent, int type, int key, MPI_Comm* made) {
@@ -389,7 +395,7 @@ MEND_SAME_AS_PMPI(MPI_Comm_idup_with_info);
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Comm_split)>("PMPI_Comm_split");
-  if (auto* logged = mend::logged_calls_of(comm)) return mend::derive_comm(*logged, comm, {color, key}, newcomm);
+  if (auto* logged = mend::logged_calls_of(comm)) return mend::split_comm(*logged, comm, color, key, newcomm);
   return derive("MPI_Comm_split", comm, newcomm, [&] { return library(comm, color, key, newcomm); });
 }
 MEND_SAME_AS_PMPI(MPI_Comm_split);

@@ -104,7 +104,10 @@ void intercept_refused_calls() {
 #define MEND_REFUSE(name, count)        \
   MEND_REFUSE_BY(P##name, name, count); \
   extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
-#define MEND_REFUSE_EXTENSION(name, count) MEND_REFUSE_BY(name, name, count)
+// Of these the library has two functions each: programs in C call one, and its wrappers for Fortran the other.
+#define MEND_REFUSE_EXTENSION(name, count) \
+  MEND_REFUSE_BY(name, name, count);       \
+  MEND_REFUSE_BY(P##name, name, count)
 
 // Partitioned messages, for which Open MPI makes a duplicate of MPI_COMM_WORLD (refuse_partitioned).
 MEND_REFUSE(MPI_Psend_init, 9);

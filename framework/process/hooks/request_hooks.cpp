@@ -3,6 +3,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/body_guard.hpp"
+#include "framework/process/hooks/started_requests.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "transport/library_function.hpp"
 #include "framework/process/process_context.hpp"
@@ -78,6 +79,12 @@ mend::LoggedCalls* owner_of_persistent(MPI_Request request) {
 /// Records a persistent request that the library has made.
 int made(int code, MPI_Comm comm, const MPI_Request* request) {
   if (code == MPI_SUCCESS) mend::process_context().persistent_requests.note_made(comm, *request);
+  return code;
+}
+
+/// Records a persistent request that was started. Returns `code`, which is MPI's.
+int note_started(int code, MPI_Request request) {
+  if (code == MPI_SUCCESS) mend::started_requests().insert(request);
   return code;
 }
 
@@ -246,11 +253,12 @@ MEND_SAME_AS_PMPI(MPI_Recv_init);
 int PMPI_Start(MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Start)>("PMPI_Start");
   if (auto* logged = owner_of_persistent(*request)) {
-    if (const std::optional<int> code = logged->messages().begin_persistent(*request)) return *code;
-    return logged->in_call([&] { return logged->messages().start(*request); });
+    if (const std::optional<int> code = logged->messages().begin_persistent(*request))
+      return note_started(*code, *request);
+    return note_started(logged->in_call([&] { return logged->messages().start(*request); }), *request);
   }
   if (mend::process_context().persistent_requests.are_outdated(1, request)) return refuse_outdated();
-  return library(request);
+  return note_started(library(request), *request);
 }
 MEND_SAME_AS_PMPI(MPI_Start);
 
@@ -258,7 +266,9 @@ int PMPI_Startall(int count, MPI_Request requests[]) {
   static const auto library = of_the_library<decltype(&PMPI_Startall)>("PMPI_Startall");
   if (mend::logged_calls() == nullptr) {
     if (mend::process_context().persistent_requests.are_outdated(count, requests)) return refuse_outdated();
-    return library(count, requests);
+    const int code = library(count, requests);
+    for (int i = 0; i < count; ++i) note_started(code, requests[i]);
+    return code;
   }
   for (int i = 0; i < count; ++i)
     if (const int code = PMPI_Start(&requests[i]); code != MPI_SUCCESS) return code;
@@ -268,6 +278,7 @@ MEND_SAME_AS_PMPI(MPI_Startall);
 
 int PMPI_Request_free(MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Request_free)>("PMPI_Request_free");
+  mend::started_requests().erase(*request);
   if (auto* logged = owner_of_persistent(*request))
     return logged->in_call([&] { return logged->messages().free_persistent(request); });
   if (auto* logged = mend::logged_calls(); logged != nullptr && logged->messages().has_any({request, 1}))

@@ -1,6 +1,6 @@
 // MPI_COMM_WORLD as session.comm() (--mend-world session): the functions that ask about a communicator or set its
 // properties, and that no other file here intercepts. The functions of MPI's profiling interface are intercepted, as in
-// call_hooks.cpp.
+// call_hooks.cpp. Attributes that MPI sets itself, as MPI_TAG_UB, stay those of MPI_COMM_WORLD.
 //
 // MPI_Pack and similar functions are not intercepted: on machines of one kind they do the same on each communicator.
 // Neither is MPI_Abort, which ends the job on each.
@@ -59,6 +59,21 @@ int compare_groups(MPI_Comm one, MPI_Comm other, int* result) {
   return code;
 }
 
+/// Returns true for the keys of attributes that MPI sets itself, as MPI_TAG_UB. Only the real MPI_COMM_WORLD has them.
+bool is_key_of_mpi(int key) { return key >= MPI_TAG_UB && key <= MPI_FT; }
+
+MPI_Comm resolve_to_get(MPI_Comm comm, int key) { return is_key_of_mpi(key) ? comm : resolve_to_ask(comm); }
+
+/// Gets such an attribute in the form of Fortran, if MPI_COMM_WORLD is not itself now. Returns false otherwise.
+template <class Number>
+bool get_from_world(int key, Number* value, int* is_set) {
+  if (!is_key_of_mpi(key) || world_of_body() == MPI_COMM_WORLD) return false;
+  const int* found = nullptr;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, key, static_cast<void*>(&found), is_set);
+  if (*is_set != 0) *value = *found;
+  return true;
+}
+
 }  // namespace
 }  // namespace mend
 
@@ -73,7 +88,10 @@ int compare_groups(MPI_Comm one, MPI_Comm other, int* result) {
 #define MEND_MEAN(name, count)        \
   MEND_MEAN_BY(P##name, name, count); \
   extern "C" decltype(name) name __attribute__((weak, alias("P" #name)))
-#define MEND_MEAN_EXTENSION(name, count) MEND_MEAN_BY(name, name, count)
+// Of these the library has two functions each: programs in C call one, and its wrappers for Fortran the other.
+#define MEND_MEAN_EXTENSION(name, count) \
+  MEND_MEAN_BY(name, name, count);       \
+  MEND_MEAN_BY(P##name, name, count)
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
   static const auto library = mend::of_the_library<decltype(&PMPI_Comm_group)>("PMPI_Comm_group");
@@ -89,6 +107,36 @@ int PMPI_Comm_compare(MPI_Comm one, MPI_Comm other, int* result) {
 }
 MEND_SAME_AS_PMPI(MPI_Comm_compare);
 
+int PMPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* is_set) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_get_attr)>("PMPI_Comm_get_attr");
+  return library(mend::resolve_to_get(comm, key), key, value, is_set);
+}
+MEND_SAME_AS_PMPI(MPI_Comm_get_attr);
+
+// The library's wrappers for Fortran call this function, and programs in C another one. Wrappers of attributes, and of
+// calls with arrays of datatypes, do not leave the communicator to the functions that are intercepted.
+MPI_Comm PMPI_Comm_f2c(MPI_Fint number) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Comm_f2c)>("PMPI_Comm_f2c");
+  return mend::resolve_to_ask(library(number));
+}
+
+// With these functions of its own, the library gets attributes for Fortran: those of MPI_Comm_get_attr and
+// MPI_Attr_get. `attributes`: of the communicator.
+extern "C" {
+int ompi_attr_get_aint(void* attributes, int key, MPI_Aint* value, int* is_set);
+int ompi_attr_get_fint(void* attributes, int key, MPI_Fint* value, int* is_set);
+}
+
+int ompi_attr_get_aint(void* attributes, int key, MPI_Aint* value, int* is_set) {
+  static const auto library = mend::of_the_library<decltype(&ompi_attr_get_aint)>("ompi_attr_get_aint");
+  return mend::get_from_world(key, value, is_set) ? MPI_SUCCESS : library(attributes, key, value, is_set);
+}
+
+int ompi_attr_get_fint(void* attributes, int key, MPI_Fint* value, int* is_set) {
+  static const auto library = mend::of_the_library<decltype(&ompi_attr_get_fint)>("ompi_attr_get_fint");
+  return mend::get_from_world(key, value, is_set) ? MPI_SUCCESS : library(attributes, key, value, is_set);
+}
+
 MEND_MEAN(MPI_Comm_test_inter, 2);
 MEND_MEAN(MPI_Comm_remote_group, 2);
 MEND_MEAN(MPI_Comm_remote_size, 2);
@@ -96,7 +144,6 @@ MEND_MEAN(MPI_Comm_get_name, 3);
 MEND_MEAN(MPI_Comm_set_name, 2);
 MEND_MEAN(MPI_Comm_get_info, 2);
 MEND_MEAN(MPI_Comm_set_info, 2);
-MEND_MEAN(MPI_Comm_get_attr, 4);
 MEND_MEAN(MPI_Comm_set_attr, 3);
 MEND_MEAN(MPI_Comm_delete_attr, 2);
 MEND_MEAN(MPI_Comm_get_errhandler, 2);
@@ -105,7 +152,11 @@ MEND_MEAN(MPI_Comm_call_errhandler, 2);
 // Of MPI-1; older programs use them.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-MEND_MEAN(MPI_Attr_get, 4);
+int PMPI_Attr_get(MPI_Comm comm, int key, void* value, int* is_set) {
+  static const auto library = mend::of_the_library<decltype(&PMPI_Attr_get)>("PMPI_Attr_get");
+  return library(mend::resolve_to_get(comm, key), key, value, is_set);
+}
+MEND_SAME_AS_PMPI(MPI_Attr_get);
 MEND_MEAN(MPI_Attr_put, 3);
 MEND_MEAN(MPI_Attr_delete, 2);
 #pragma GCC diagnostic pop

@@ -272,6 +272,13 @@ TEST(LocalRollbackOfCommunicators, lets_an_attribute_free_another) {
   EXPECT_THAT(said(end), SizeIs(2)) << end.errors;
 }
 
+TEST(LocalRollbackOfCommunicators, lets_an_attribute_free_another_when_the_body_has_ended) {
+  const auto end = play("leaves_communicators_to_callbacks", 2, 0, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(2)) << end.errors;
+  EXPECT_THAT(end.output, testing::Not(HasSubstr("freed twice")));
+}
+
 TEST_P(WhoeverDies, begins_its_requests_again) {
   std::vector<int> steps(4, 12);
   steps[static_cast<std::size_t>(GetParam())] = 8;
@@ -407,6 +414,14 @@ TEST(LocalRollback, has_all_go_back_when_a_rank_leaves_out_a_collective_call_aga
   EXPECT_THAT(said(end), SizeIs(4)) << end.errors;
   EXPECT_THAT(end.errors, testing::ContainsRegex("since a rank went back, a message of a collective call is shorter "
                                                  "than what the call expects: the program is not send-deterministic"));
+}
+
+TEST(LocalRollback, has_all_go_back_when_a_rank_leaves_out_an_agreement_again) {
+  const auto end = play("leaves_out_an_agreement_again", 4, 2, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), SizeIs(4)) << end.errors;
+  EXPECT_THAT(end.errors, testing::ContainsRegex("since a rank went back, a message (is longer than its receive|of a "
+                                                 "collective call is shorter than what the call expects)"));
 }
 
 /// Runs a scenario of 3 ranks in which all wait for each other for long after rank 1 has rolled back. Each must end in

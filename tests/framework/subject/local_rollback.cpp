@@ -564,6 +564,7 @@ Scenarios local_rollback_scenarios() {
     MPI_Comm_group(session.comm(), &everyone);
     expect(MPI_Comm_create_group(session.comm(), everyone, -1, &refused), MPI_ERR_TAG);
     MPI_Group_free(&everyone);
+    expect(MPI_Comm_split(session.comm(), -1, 0, &refused), MPI_ERR_ARG);
     MPI_Comm_set_errhandler(session.comm(), handler);
     MPI_Errhandler_free(&handler);
     MPI_Group all_ranks = MPI_GROUP_NULL;
@@ -622,27 +623,49 @@ Scenarios local_rollback_scenarios() {
     MPI_Barrier(session.comm());
     say(session, "was not refused");
   };
-  // Rank 1 dies after it has sent long doubles, whose unused bytes are different in each process.
+  // Rank 1 dies after it has sent long doubles, whose unused bytes are different in each process, in types of several
+  // kinds.
   all["sends_long_doubles"] = [](mend::Session& session) {
+    struct Numbered {
+      int number;
+      std::array<long double, 3> values;
+    };
+    std::array<MPI_Datatype, 4> types{MPI_LONG_DOUBLE};
+    MPI_Type_dup(MPI_LONG_DOUBLE, &types[1]);
+    MPI_Type_vector(2, 1, 2, types[1], &types[2]);
+    const std::array<int, 3> lengths{1, 1, 1};
+    const std::array<MPI_Aint, 3> places{offsetof(Numbered, number), offsetof(Numbered, values),
+                                         offsetof(Numbered, values) + 2 * sizeof(long double)};
+    const std::array<MPI_Datatype, 3> parts{MPI_INT, types[1], MPI_LONG_DOUBLE};
+    MPI_Type_create_struct(3, lengths.data(), places.data(), parts.data(), &types[3]);
+    for (std::size_t i = 1; i < types.size(); ++i) MPI_Type_commit(&types[i]);
     session.store().restore();
     for (int step = 0; step < 3; ++step) {
-      std::array<long double, 2> out{};
-      std::array<long double, 2> in{};
-      const std::vector<unsigned char> noise(sizeof out, static_cast<unsigned char>(::getpid()));
+      Numbered out{};
+      const std::vector<unsigned char> noise(sizeof(long double), static_cast<unsigned char>(::getpid()));
       constexpr std::size_t used = 10;
       const long double value = 100 * session.rank().value + step;
-      for (long double& one : out) {
+      out.number = step;
+      for (long double& one : out.values) {
         std::memcpy(&one, noise.data(), sizeof one);
         std::memcpy(&one, &value, used);
       }
       const int next = (session.rank().value + 1) % session.size();
       const int before = (session.rank().value + session.size() - 1) % session.size();
-      MPI_Sendrecv(out.data(), 2, MPI_LONG_DOUBLE, next, 0, in.data(), 2, MPI_LONG_DOUBLE, before, 0, session.comm(),
-                   MPI_STATUS_IGNORE);
-      if (in[1] != 100 * before + step) throw std::runtime_error("another value has come");
+      for (const MPI_Datatype type : types) {
+        Numbered in{};
+        const bool is_of_all = type == types.back();
+        MPI_Sendrecv(is_of_all ? static_cast<void*>(&out) : out.values.data(), 1, type, next, 0,
+                     is_of_all ? static_cast<void*>(&in) : in.values.data(), 1, type, before, 0, session.comm(),
+                     MPI_STATUS_IGNORE);
+        if (in.values[0] != 100 * before + step) throw std::runtime_error("another value has come");
+        if (is_of_all && (in.number != step || in.values[2] != in.values[0]))
+          throw std::runtime_error("another structure has come");
+      }
       MPI_Barrier(session.comm());
       if (step == 1 && is_first(session, 1)) die();
     }
+    for (std::size_t i = 1; i < types.size(); ++i) MPI_Type_free(&types[i]);
     session.store().commit();
     say(session, fmt::format("epoch {}", session.epoch().value));
   };
@@ -780,6 +803,34 @@ Scenarios local_rollback_scenarios() {
     MPI_Comm_free(&outer);
     if (inner != MPI_COMM_NULL) throw std::runtime_error("the callback did not free the inner communicator");
   });
+  // The same when the body has ended: the callback of one that the program has left frees another, and makes a third
+  // one of its own, which may be where that was.
+  all["leaves_communicators_to_callbacks"] = [](mend::Session& session) {
+    static MPI_Comm inner = MPI_COMM_NULL;
+    static MPI_Comm own = MPI_COMM_NULL;
+    const auto free_inner = [](MPI_Comm, int, void*, void*) {
+      MPI_Comm_free(&inner);
+      return MPI_Comm_dup(MPI_COMM_SELF, &own);
+    };
+    const auto ask_own = [](MPI_Comm, int, void*, void*) {
+      int size = 0;
+      if (MPI_Comm_size(own, &size) != MPI_SUCCESS || size != 1) fmt::print("a communicator was freed twice\n");
+      return MPI_SUCCESS;
+    };
+    MPI_Comm outer = MPI_COMM_NULL;
+    MPI_Comm last = MPI_COMM_NULL;
+    int key = MPI_KEYVAL_INVALID;
+    int key_of_last = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_inner, &key, nullptr);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ask_own, &key_of_last, nullptr);
+    MPI_Comm_dup(session.comm(), &outer);
+    MPI_Comm_dup(outer, &inner);
+    MPI_Comm_dup(session.comm(), &last);
+    MPI_Comm_set_attr(outer, key, nullptr);
+    MPI_Comm_set_attr(last, key_of_last, nullptr);
+    session.store().restore();
+    say(session, "leaves them");
+  };
   all["truncates_an_earlier_receive"] = in_body([](mend::Session& session) {
     const std::array<int, 2> two{1, 2};
     if (session.rank() == mend::Rank{0}) {
@@ -804,6 +855,11 @@ Scenarios local_rollback_scenarios() {
   });
   // Rank 1 dies while errors are returned.
   all["handles_its_errors"] = in_body([](mend::Session& session) {
+    const auto expect = [](int code, int wanted) {
+      int error_class = MPI_SUCCESS;
+      MPI_Error_class(code, &error_class);
+      if (error_class != wanted) throw std::runtime_error(fmt::format("an error is of class {}", error_class));
+    };
     MPI_Errhandler own = MPI_ERRHANDLER_NULL;
     MPI_Comm_create_errhandler(&hear_error, &own);
     MPI_Comm with_own = MPI_COMM_NULL;
@@ -822,11 +878,56 @@ Scenarios local_rollback_scenarios() {
       if (send_to_nobody(one) != MPI_ERR_RANK) throw std::runtime_error("an error has another class");
     if (errors_heard() != std::vector<MPI_Comm>{with_own, half})
       throw std::runtime_error("a handler has not heard of its errors");
+    // Errors of calls for requests and matched messages: one that is longer than its receive, and one that is never
+    // sent.
+    errors_heard().clear();
+    std::array<int, 2> two{1, 2};
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Isend(two.data(), 2, MPI_INT, session.rank().value, 5, with_own, &request);
+    MPI_Mprobe(session.rank().value, 5, with_own, &message, MPI_STATUS_IGNORE);
+    expect(MPI_Mrecv(two.data(), 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Send_init(two.data(), 2, MPI_INT, session.rank().value, -1, with_own, &request);
+    expect(MPI_Start(&request), MPI_ERR_TAG);
+    MPI_Request_free(&request);
+    // The callback of an attribute refuses to copy it, after a call on another communicator.
+    const auto refuse_to_copy = [](MPI_Comm, int, void* other, void*, void*, int*) {
+      MPI_Group group = MPI_GROUP_NULL;
+      MPI_Comm_group(*static_cast<MPI_Comm*>(other), &group);
+      MPI_Group_free(&group);
+      return MPI_ERR_ARG;
+    };
+    MPI_Comm other = session.comm();
+    MPI_Comm refused = MPI_COMM_NULL;
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(refuse_to_copy, MPI_COMM_NULL_DELETE_FN, &key, &other);
+    MPI_Comm_set_attr(with_own, key, nullptr);
+    expect(MPI_Comm_dup(with_own, &refused), MPI_ERR_ARG);
+    MPI_Comm_delete_attr(with_own, key);
+    MPI_Comm_free_keyval(&key);
+    if (errors_heard() != std::vector<MPI_Comm>(3, with_own))
+      throw std::runtime_error("a handler has not heard of the errors of its requests");
     for (MPI_Comm* const one : {&half, &with_own}) MPI_Comm_free(one);
     if (is_first(session, 1)) die();
     int sum = 1;
     if (MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, session.comm()) != MPI_SUCCESS || sum != session.size())
       throw std::runtime_error("a sum is wrong");
+  });
+  all["asks_the_world_for_attributes"] = in_body([](mend::Session& session) {
+    const int* highest = nullptr;
+    int is_set = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &is_set);
+    if (is_set == 0 || *highest < 32767) throw std::runtime_error("the world has no highest tag");
+    int value = 17;
+    int key = MPI_KEYVAL_INVALID;
+    const int* found = nullptr;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, key, &value);
+    MPI_Comm_get_attr(session.comm(), key, static_cast<void*>(&found), &is_set);
+    if (is_set == 0 || found != &value) throw std::runtime_error("an attribute of the world is not the session's");
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+    MPI_Comm_free_keyval(&key);
   });
   all["sends_synchronously"] = in_body([](mend::Session& session) {
     const MPI_Comm comm = session.comm();
@@ -948,6 +1049,15 @@ Scenarios local_rollback_scenarios() {
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
     if (sum != 6) throw std::runtime_error(fmt::format("the sum is {}", sum));
   });
+  // The same with an agreement, whose messages are shorter than those of the sum.
+  all["leaves_out_an_agreement_again"] = in_four_steps([](mend::Session& session, int step) {
+    const bool dies = session.rank().value % 2 == 1;
+    if (step == 2 && session.role() == mend::Role::initial && dies) die();
+    if (step == 2 && session.role() != mend::Role::newcomer) session.agree(true);
+    long sum = session.rank().value;
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, session.comm());
+    if (sum != 6) throw std::runtime_error(fmt::format("the sum is {}", sum));
+  });
   // Rank 1 sends only when it has never gone back: rank 0 waits for its message, and rank 1 in the commit for rank 0.
   all["leaves_out_a_message_again"] = in_four_steps([](mend::Session& session, int step) {
     if (step == 2 && is_first(session, 1)) die();
@@ -965,7 +1075,8 @@ Scenarios local_rollback_scenarios() {
     if (session.rank().value == 0) MPI_Recv(&in, 1, MPI_INT, 1, 5, session.comm(), MPI_STATUS_IGNORE);
     session.agree(true);
   });
-  // The same, but the ranks poll for messages: 0 for one of 1, 1 for one of 2, and 2, with pauses, for one of 0.
+  // The same, but the ranks poll for messages: 0 for one of 1, 1 for one of 2, and 2, with pauses, for one of 0. Rank 0
+  // tests a persistent request too that it has not started.
   all["polls_for_a_message_again"] = in_four_steps([](mend::Session& session, int step) {
     const int rank = session.rank().value;
     const auto send = [&] { MPI_Send(&step, 1, MPI_INT, (rank + 2) % 3, 5, session.comm()); };
@@ -974,10 +1085,15 @@ Scenarios local_rollback_scenarios() {
     int in = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(&in, 1, MPI_INT, (rank + 1) % 3, 5, session.comm(), &request);
+    MPI_Request idle = MPI_REQUEST_NULL;
+    MPI_Recv_init(&in, 1, MPI_INT, (rank + 1) % 3, 6, session.comm(), &idle);
     for (int is_there = 0; is_there == 0;) {
+      int is_idle = 0;
+      if (rank == 0) MPI_Test(&idle, &is_idle, MPI_STATUS_IGNORE);
       MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
       if (rank == 2 && is_there == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    MPI_Request_free(&idle);
     if (rank != 1) send();
   });
   // Ranks 0 and 2 wait for any of their requests: one of a collective call that does not block, to which rank 1 does
