@@ -189,7 +189,7 @@ void define_recovery(CLI::App& app, Options& options, const std::string& prefix,
       "MEND_SPAWN_ON");
   from_environment(app.add_option_function<double>(
                           prefix + "spawn-limit", [&options](double value) { options.spawn_limit = Seconds(value); },
-                          "How long a process that is started for a rank may take to be there, in s (default 30)")
+                          "How long a process that is started for a rank may take to join the job, in s (default 30)")
                        ->check(CLI::Validator(check_seconds, "S")),
                    "MEND_SPAWN_LIMIT");
   from_environment(

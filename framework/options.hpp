@@ -76,7 +76,7 @@ struct Options {
   SpareMemory spare_memory = SpareMemory::ready;  ///< whether spares allocate memory in advance
   Policy on_failure;                              ///< what happens to the rank of a dead process
   std::vector<std::string> spawn_on;              ///< machines on which to start processes, the best first
-  Seconds spawn_limit{30};   ///< after which the job no longer waits for a process that it has started
+  Seconds spawn_limit{30};   ///< after which the job no longer waits until a process that it has started has joined
   std::optional<int> tries;  ///< recoveries in a row without a commit in between; none: see --mend-tries
   CommitInterval commit_every;
   std::optional<Seconds> mtbf;  ///< expected time between failures of the job, for "auto"; none: as observed

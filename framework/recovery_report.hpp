@@ -11,7 +11,8 @@
 namespace mend {
 
 /// One recovery: the processes that died, the ranks, and the time of each phase on one process, by its own clock. No
-/// time is negative, and the times add up to whole().
+/// time is negative, and the times add up to whole(). The deaths, the ranks and the rounds are the same on all
+/// processes.
 struct RecoveryReport {
   Epoch epoch;                            ///< the epoch that began with it
   std::vector<ProcessId> dead;            ///< all processes that died since the recovery before, spares included
@@ -23,7 +24,7 @@ struct RecoveryReport {
   Milliseconds rebuild{};                 ///< until all agreed that there are new communicators
   Milliseconds restore{};                 ///< until the body had its data again (0 if it did not restore)
   std::string machine;                    ///< whose clock measured the times; empty: this process's
-  int rounds = 1;                         ///< more than one if a process died during the recovery
+  int rounds = 1;                         ///< more than one if a process died during the recovery, or was started
 
   /// Returns the time until there were new communicators.
   Milliseconds until_rebuilt() const { return interrupt + agree + rebuild; }

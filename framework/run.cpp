@@ -118,7 +118,7 @@ int run(int argc, char** argv, const Body& body) {
 }
 
 int refuse(const std::string& sentence) {
-  return refuse_for(ExitCode::usage, [&] { fmt::print(stderr, "{}\n", sentence); });
+  return refuse_for(ExitCode::usage, [&] { std::fprintf(stderr, "%s\n", sentence.c_str()); });
 }
 
 }  // namespace mend

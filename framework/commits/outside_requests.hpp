@@ -12,7 +12,9 @@
 //        the program never calls it, and the version is on disk: the job ends
 //        neither: the job continues, and one rank writes a warning
 //
-// A failure discards what was agreed; the ranks that were asked say so again at the next commit.
+// A failure discards what was agreed; the ranks that were asked say so again at the next commit. The job decision
+// (framework/recovery/job_decision.hpp) tells all processes how many requests to write a version have been carried out,
+// so that a process that takes over a rank does not repeat them.
 
 #pragma once
 
@@ -22,6 +24,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -48,6 +51,11 @@ class OutsideRequests {
     leaves_ = was_told_ = false;
     leave_ = board::Leave::no;
   }
+  /// Returns how many requests to write a version have been carried out, as far as this process knows; the same on all
+  /// ranks. Local.
+  std::uint32_t writes_done() const { return writes_done_; }
+  /// Records that so many have been carried out, perhaps before this process took over a rank. Local.
+  void hear(std::uint32_t writes) { writes_done_ = std::max(writes_done_, writes); }
   /// Returns true if this rank has a request that has not been carried out. Local.
   bool any() const;
   /// Returns true if this rank has a request that not all ranks know. Local.

@@ -107,6 +107,13 @@ void leave_mpi_alone() {
 }
 
 MpiRuntime::MpiRuntime() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (finalised) {
+    throw UsageError(
+        "mend::run was called after MPI_Finalize, which is the end of MPI in a process: call it before, or leave "
+        "MPI_Init and MPI_Finalize to it");
+  }
   before_mpi_init();
   int initialised = 0;
   MPI_Initialized(&initialised);

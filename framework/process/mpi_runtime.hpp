@@ -15,7 +15,7 @@ void leave_mpi_alone();
 
 /// Prepares MPI for processes that die. Initialises it, and finalises it in the destructor, unless the caller has
 /// initialised it. Every process of the launch must construct one. Throws UsageError if the caller's thread level is
-/// too low, or is MPI_THREAD_MULTIPLE.
+/// too low, or is MPI_THREAD_MULTIPLE, or if the caller has finalised MPI.
 class MpiRuntime {
  public:
   MpiRuntime();

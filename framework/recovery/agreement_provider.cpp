@@ -27,8 +27,8 @@ std::unique_ptr<agreement::Agreement> AgreementProvider::over(agreement::GroupId
 }
 
 void AgreementProvider::settle(MPI_Comm base) {
+  const InLibrary in_library(InLibrary::Step::agreement);  // with either kind of agreement, as a newcomer counts it
   if (!service_) return;
-  const InLibrary in_library(InLibrary::Step::agreement);
   const ErrorsReturned quiet;
   int nothing = 0;
   int settled = 0;

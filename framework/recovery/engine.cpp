@@ -42,6 +42,7 @@ Engine::Engine(const Options& options, FailureDetector& detector, Newcomer& newc
     : Engine(options, detector, &newcomer) {
   witness_.hear(newcomer.record().committed);
   reporter_.join_job(newcomer.record());
+  requests_.hear(newcomer.record().writes_done);
   drive(recovery::Begin{});
 }
 
@@ -263,7 +264,7 @@ void Engine::drive(Event event) {
   or_fail_stop([&] {
     std::optional<AtPlace> at_place;
     const bool starts = std::holds_alternative<recovery::Begin>(event) && core_.first_epoch();
-    if (starts) at_place.emplace(Place::recovery);  // there is no body yet
+    if (starts) at_place.emplace(Place::recovery);  // there is no body yet; a newcomer is at this place already
     for (std::optional<Event> next = std::move(event); next;) {
       const bool could_host = core_.can_host();
       const recovery::Actions actions = core_.step(*std::exchange(next, std::nullopt));

@@ -57,14 +57,16 @@ std::optional<Event> Engine::perform(const recovery::DecideJob& decide) {
   begin_recovery_turns(epoch_state_.epoch);
   if (decide.intent == Intent::follow) job_status::votes_for_end(epoch_state_.epoch);
   const auto without_commit = reporter_.history().last(core_.course().without_commit);
+  const bool is_in_vain = reporter_.deaths().are_in_vain(without_commit, epoch_state_.roster);
+  const auto writes_done = part_.rank ? std::optional(requests_.writes_done()) : std::nullopt;
   const JobDecision decision = decide_job(*epoch_state_.everyone, decide.intent, decide.code, decide.progressed,
-                                          reporter_.deaths().are_in_vain(without_commit, epoch_state_.roster),
-                                          asks_for_recovery_, decide.committed_twice);
+                                          is_in_vain, asks_for_recovery_, decide.committed_twice, writes_done);
   if (decision.what != Intent::recover) {
     job_status::at_end();
     report_crashes();  // no process recovers from crashes any more
   } else {
     job_status::votes_for_end({});
+    requests_.hear(decision.writes_done);
     if (decision.asked) request_ = {true, who_asks()};
     if (!core_.saves()) reporter_.deaths().judge(decision.in_vain, without_commit, epoch_state_.roster);
     leave_epoch();
@@ -214,6 +216,7 @@ void Engine::interrupt() {
 void Engine::leave_epoch() {
   reporter_.history().clock().begin_recovery();
   close_restore_time();
+  end_.error.reset();
   store_.end_epoch();
   reach("recovery.begin");
   communicators_.end_epoch();
@@ -244,7 +247,8 @@ JobRecord Engine::record() const {
           newcomer_host_.places(), {recoveries.begin(), recoveries.end()},
           course.before,           course.dead,
           course.without_commit,   course.row,
-          course.unable,           course.started};
+          course.unable,           course.started,
+          course.rounds,           requests_.writes_done()};
 }
 
 /// Has one process report why the job ends. Returns the exit code of all processes.

@@ -8,7 +8,9 @@
 #include "base/telemetry/job_status.hpp"
 #include "base/launch.hpp"
 #include "base/telemetry/log.hpp"
+#include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
+#include "base/telemetry/written_output.hpp"
 #include "framework/process/own_death.hpp"
 #include "framework/process/misspelt_variables.hpp"
 #include "transport/library_function.hpp"
@@ -69,6 +71,13 @@ bool is_initialised() {
   int initialised = 0;
   MPI_Initialized(&initialised);
   return initialised != 0;
+}
+
+/// Returns true if the program has finalised MPI, so that the processes cannot meet any more.
+bool is_finalised() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  return finalised != 0;
 }
 
 /// Returns true if all processes have refused, for any reason.
@@ -152,11 +161,11 @@ Job::Job(const Options& options) {
 
 /// Prints the help of --mend-help instead of beginning a job. No process waits for another.
 void Job::help() {
-  if (launch::speaks_for_all()) {
-    fmt::print("{}", describe_options());
-    std::fflush(stdout);
-  }
   refused_ = ExitCode::ok;
+  if (launch::speaks_for_all()) {
+    std::fputs(describe_options().c_str(), stdout);
+    refused_ = static_cast<ExitCode>(written_or_failed(static_cast<int>(ExitCode::ok)));
+  }
   job_status::finished(*refused_);
 }
 
@@ -166,6 +175,10 @@ void Job::refuse(const std::exception& error) {
   refused_ = code_of(error);
   const std::string sentence = refused_ == ExitCode::failed ? describe_failed_start(error) : error.what();
   say_for_all(sentence.c_str());
+  if (is_finalised()) {
+    job_status::finished(*refused_);
+    return;
+  }
   if (!is_initialised() && !launch::job().empty()) mpi_.emplace();
   const bool all_alike = !is_initialised() || refuse_together(*refused_);
   if (!all_alike && !launch::speaks_for_all()) {
@@ -220,6 +233,7 @@ void Job::join(const Options& options) {
   }
   job_status::introduced();
   stop_reporting_crashes();
+  const AtPlace at_place(Place::recovery);  // of the others, which this process takes part in
   engine_.emplace(options, *detector_, *newcomer);
   announce_own_death(engine_->self());
   obstacle_to_trace_ = make_trace_folder(options.trace);

@@ -9,7 +9,9 @@
 #include "agreement/agreement.hpp"
 #include "base/error.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace mend {
 
@@ -23,14 +25,17 @@ struct JobDecision {
   bool in_vain = false;           ///< no rank has, and a process knows that a replacement would die as well
   bool asked = false;             ///< a rank that has met no failure wants to recover
   bool committed_twice = false;   ///< some rank has committed more than once since the last decision
+  std::uint32_t writes_done = 0;  ///< requests for a version on disk that the ranks have carried out; 0 without ranks
 };
 
 /// Makes the job decision, once an epoch. `code`: for Intent::abandon. `progressed`: this process has committed
 /// something. `in_vain`: it knows that replacements for the dead would die as well. `asked`: it wants to recover
-/// without having met a failure. `committed_twice`: it has committed more than once. If any process abandons, the job
-/// ends with the highest code of those; otherwise, if any wants to recover, the job recovers. If all follow, all ranks
-/// are dead and the spares recover. Collective over all living processes of `everyone`.
+/// without having met a failure. `committed_twice`: it has committed more than once. `writes_done`: how many requests
+/// from outside for a version on disk were carried out; for ranks only, which know the same number. If any process
+/// abandons, the job ends with the highest code of those; otherwise, if any wants to recover, the job recovers. If all
+/// follow, all ranks are dead and the spares recover. Collective over all living processes of `everyone`.
 JobDecision decide_job(agreement::Agreement& everyone, Intent intent, ExitCode code = ExitCode::ok,
-                       bool progressed = false, bool in_vain = false, bool asked = false, bool committed_twice = false);
+                       bool progressed = false, bool in_vain = false, bool asked = false, bool committed_twice = false,
+                       std::optional<std::uint32_t> writes_done = {});
 
 }  // namespace mend

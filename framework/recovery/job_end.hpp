@@ -11,7 +11,7 @@
 namespace mend {
 
 struct JobEnd {
-  /// An error of this process, to be reported.
+  /// An error of this process, to be reported. It belongs to an epoch: if the job recovers, it is forgotten.
   struct Error {
     ExitCode code;
     std::string text;

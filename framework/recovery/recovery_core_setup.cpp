@@ -52,6 +52,7 @@ RecoveryCore core_of_newcomer(const Options& options, const EpochState& epoch_st
   recovery::Course course;
   course.before = record.before;
   course.without_commit = record.without_commit;
+  course.rounds = record.rounds;
   course.dead = record.dead;
   course.row = record.row;
   course.unable = record.unable;

@@ -101,6 +101,8 @@ json written(const JobRecord& record) {
             {"unable", written(record.unable)},
             {"started", written(record.started)},
             {"without_commit", record.without_commit},
+            {"rounds", record.rounds},
+            {"writes_done", record.writes_done},
             {"row", {{"length", record.row.length}, {"ranks", json::array()}}}};
   for (const Rank rank : record.row.ranks) text["row"]["ranks"].push_back(rank.value);
   for (const NodeId place : record.places) text["places"].push_back(place.value);
@@ -112,7 +114,9 @@ JobRecord record(const json& text, ProcessId newcomer) {
   read.without_commit = number<int>(text.at("without_commit"));
   read.row.length = number<int>(text.at("row").at("length"));
   for (const json& rank : text.at("row").at("ranks")) read.row.ranks.push_back({number<int>(rank)});
-  expect(read.first_size > 0 && read.without_commit >= 0 && read.row.length >= 0);
+  read.rounds = number<int>(text.at("rounds"));
+  expect(read.first_size > 0 && read.without_commit >= 0 && read.row.length >= 0 && read.rounds >= 0);
+  read.writes_done = number<std::uint32_t>(text.at("writes_done"));
   read.committed = {number<std::uint64_t>(text.at("committed"))};
   for (const json& place : text.at("places")) read.places.push_back({number<std::uint32_t>(place)});
   read.recoveries = read_reports(text.at("recoveries").get<std::string>());
@@ -189,6 +193,15 @@ DetectorPeers read_peers(std::span<const std::byte> bytes, ProcessId newcomer) {
   expect(are_before(newcomer, processes) && std::ranges::find(processes, read.host) != processes.end());
   expect(std::ranges::all_of(read.all, has_a_name) && read.state.timeout > detector::Time{0});
   return read;
+}
+
+Admission read_admission(std::span<const std::byte> bytes) {
+  constexpr std::uint32_t most_steps = 1U << 20;  // a recovery takes far fewer
+  ByteReader reader(bytes, refuse);
+  const auto admission = reader.take<Admission>();
+  reader.expect_end();
+  expect(admission.step % 2 == 0 && admission.step <= most_steps);
+  return admission;
 }
 
 bool introduces(const DetectorPeer& who, ProcessId process, const detector::LocalIdentity& identity) {

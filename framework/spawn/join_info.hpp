@@ -12,6 +12,8 @@
 #include "framework/recovery_report.hpp"
 #include "spares/roster.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +32,8 @@ struct JobRecord {
   recovery::Row row;                       ///< the row of recoveries that the present one may continue
   ProcessSet unable;                       ///< members that could not start a process in this recovery
   ProcessSet started;                      ///< the processes that the present host has started in this recovery
+  int rounds = 0;                          ///< how often communicators were made in this recovery
+  std::uint32_t writes_done = 0;           ///< requests from outside for a version on disk that have been carried out
 };
 
 /// The state of the job, and the port to connect to.
@@ -62,6 +66,13 @@ std::vector<std::byte> write_peers(const std::vector<DetectorPeer>& all, Detecto
 /// Reads the peers for process `newcomer`. Throws EnvironmentError if they cannot come from the job: all
 /// processes must have smaller numbers, and the host must be among them.
 DetectorPeers read_peers(std::span<const std::byte> bytes, ProcessId newcomer);
+
+/// The message to a newcomer that it is in the job.
+struct Admission {
+  std::uint32_t step = 0;  ///< of the turn that all members have when they have settled
+};
+/// Reads the message. Throws EnvironmentError if it cannot come from the job.
+Admission read_admission(std::span<const std::byte> bytes);
 
 /// Returns true if a newcomer that has connected as `process` with `identity` may introduce itself as `who`.
 bool introduces(const DetectorPeer& who, ProcessId process, const detector::LocalIdentity& identity);

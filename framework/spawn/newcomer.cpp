@@ -2,6 +2,7 @@
 
 #include "base/fault_point.hpp"
 #include "base/launch.hpp"
+#include "base/telemetry/library_wait.hpp"
 #include "base/telemetry/log.hpp"
 #include "framework/spawn/newcomer_handshake.hpp"
 #include "framework/spawn/parent_death_signal.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +24,15 @@ Communicator connect(const std::string& port) {
   MPI_Comm made = MPI_COMM_NULL;
   check_mpi(MPI_Comm_connect(port.c_str(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), "MPI_Comm_connect");
   return merged(returning_errors(made), true);
+}
+
+/// Takes over the turn of the members, at this step of the recovery that ends `epoch`. With an earlier turn, this
+/// process would be judged to be behind them (detector/stall/stuck_process.hpp).
+void take_turn(Epoch epoch, std::uint32_t step) {
+  begin_recovery_turns(epoch);
+  while (current_library_wait().turn.step < step) {
+    const InLibrary agreement_of_the_others(InLibrary::Step::agreement);
+  }
 }
 
 }  // namespace
@@ -65,13 +76,15 @@ EpochState Newcomer::join(AgreementProvider& agreements) {
     Communicator joined = merged(between, true);
     reach("newcomer.merged");
     connection_->send(empty_message);
-    if (!connection_->wait()) std::raise(SIGKILL);
+    const auto admission = connection_->wait();
+    if (!admission) std::raise(SIGKILL);
     connection_->on_end({});
     disarm_parent_death_signal();
     connection_.reset();
 
     reach("newcomer.admitted");
     EpochState& epoch_state = join_info.epoch_state;
+    take_turn(epoch_state.epoch, read_admission(*admission).step);
     std::vector<ProcessId> members = epoch_state.members;
     members.push_back(self_);
     detector_.enter(members);

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <stop_token>
 #include <thread>
@@ -55,6 +56,9 @@ bool succeeds(Attempt attempt) {
   return false;
 }
 
+/// Returns the step of the turn of all members when they have settled, as they do next: that takes two steps.
+std::uint32_t step_when_settled() { return current_library_wait().turn.step + 2; }
+
 int rank_of(ProcessId process, const EpochState& epoch_state) {
   return static_cast<int>(std::ranges::find(epoch_state.members, process) - epoch_state.members.begin());
 }
@@ -77,10 +81,10 @@ struct NewcomerHost::StartResults {
 /// Ends the host's wait when the newcomer has died, and kills the newcomer when its time is up.
 class NewcomerHost::Patience {
  public:
-  Patience(Guest& guest, RuntimeWitness& witness, Seconds limit)
+  Patience(Guest& guest, RuntimeWitness& witness, Clock::time_point until)
       : connection_(*guest.connection),
-        timer_(start_thread<std::jthread>("mend-patience", [&guest, limit](const std::stop_token& stop) {
-          const bool in_time = sleep_unless_stopped(stop, std::chrono::duration_cast<Clock::duration>(limit));
+        timer_(start_thread<std::jthread>("mend-patience", [&guest, until](const std::stop_token& stop) {
+          const bool in_time = sleep_unless_stopped(stop, until - Clock::now());
           if (!in_time && guest.process) guest.process->kill();  // this ends the connection
         })) {
     connection_.on_end([this, &witness, process = guest.who.process] {
@@ -240,9 +244,11 @@ bool NewcomerHost::take_start_results() {
   return all_start;
 }
 
-/// Returns the next newcomer that has connected; null if none comes.
+/// Returns the next newcomer that has connected; null if none comes. The time that it has begins here, because it may
+/// have waited in the background. A process that is started when this time is over, or because none is left that could
+/// come, has time of its own.
 std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_call(const EpochState& epoch_state) {
-  auto until = deadline();
+  until_ = deadline();
   while (failures_ < most_failures) {
     if (waiting_.empty()) start(epoch_state);
     accept_callers();
@@ -255,15 +261,13 @@ std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_call(const EpochState& 
     }
     if (!all_start && waiting_.empty()) return nullptr;  // no other is coming
 
-    const bool late = Clock::now() > until;
+    const bool late = Clock::now() > until_;
     const auto ended = std::erase_if(
         waiting_, [&](const auto& entry) { return entry.second.is_gone() || (late && entry.second.process); });
     failures_ += static_cast<int>(ended);
-    if (late && ended == 0) {
-      log::warn(lateness());
-      return nullptr;
-    }
-    if (late) until = deadline();
+    if (late && ended == 0) return nullptr;
+    if (late) log::warn(lateness());
+    if (late || waiting_.empty()) until_ = deadline();
     agreements_.answer();
     std::this_thread::yield();
   }
@@ -292,7 +296,6 @@ std::unique_ptr<NewcomerHost::Guest> NewcomerHost::await_guest(const EpochState&
 
 /// Returns true if the guest has introduced itself in time and correctly.
 bool NewcomerHost::introduced(Guest& guest) {
-  const auto until = deadline();
   for (;;) {
     if (const auto said = guest.connection->poll(); said && said->size() == sizeof guest.who) {
       std::memcpy(static_cast<void*>(&guest.who), said->data(), sizeof guest.who);
@@ -301,7 +304,11 @@ bool NewcomerHost::introduced(Guest& guest) {
                             guest.expected.value));
       return false;
     }
-    if (guest.connection->ended() || Clock::now() > until) return false;
+    if (guest.connection->ended()) return false;
+    if (Clock::now() > until_) {
+      log::warn(lateness());
+      return false;
+    }
     agreements_.answer();
     std::this_thread::yield();
   }
@@ -331,6 +338,7 @@ bool NewcomerHost::try_to_find(const EpochState& epoch_state) {
 
 std::optional<ProcessId> NewcomerHost::find(const EpochState& epoch_state) {
   std::erase_if(let_in_, [](const auto& connection) { return connection->ended(); });
+  until_ = Clock::time_point::max();  // nothing is awaited yet
   try {
     while (!try_to_find(epoch_state)) {
     }
@@ -338,6 +346,7 @@ std::optional<ProcessId> NewcomerHost::find(const EpochState& epoch_state) {
     if (failures_ >= most_failures) {
       throw EnvironmentError(fmt::format("{} that it has started have died", failures_));
     }
+    if (Clock::now() > until_) throw EnvironmentError(lateness());  // perhaps only here
   } catch (const std::exception&) {
     dismiss_all();
     throw;
@@ -373,7 +382,8 @@ bool NewcomerHost::meet(const EpochState& epoch_state) {
   return meeting_.here.size() == epoch_state.base.size();
 }
 
-/// Returns the time for a newcomer. The host ends the newcomer when its time is up, so no process is stuck before that.
+/// Returns the longest time that a newcomer has. The host ends it when its time is over, so no process is stuck before
+/// that.
 std::chrono::milliseconds NewcomerHost::time_for_newcomer() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(limit_);
 }
@@ -382,7 +392,7 @@ bool NewcomerHost::connect(const EpochState& epoch_state, ProcessId host, const 
   if (guest_) {
     meeting_.newcomer = guest_->who;
     witness_.know(meeting_.newcomer.process, meeting_.newcomer.name);
-    patience_ = std::make_unique<Patience>(*guest_, witness_, limit_);
+    patience_ = std::make_unique<Patience>(*guest_, witness_, until_);
   }
   const int host_rank = rank_of(host, epoch_state);
   const InLibrary in_library(InLibrary::Step::other, time_for_newcomer());
@@ -435,7 +445,7 @@ bool NewcomerHost::merge(const EpochState& epoch_state) {
 Placed NewcomerHost::admit(EpochState& epoch_state) {
   patience_.reset();
   if (guest_) {
-    guest_->connection->send(empty_message);
+    guest_->connection->send(bytes_of(Admission{step_when_settled()}));
     let_in_.push_back(guest_->release());
     guest_.reset();
     failures_ = 0;

@@ -47,8 +47,9 @@ namespace mend {
 
 class NewcomerHost {
  public:
-  /// `limit`: the longest time from the start of a process until it is admitted. `left` gets the communicators that are
-  /// not used any more: a newcomer that is dropped may still send in them.
+  /// `limit`: the longest time until a process is admitted, from when it is started, or is needed if it was made ready
+  /// before. `left` gets the communicators that are not used any more: a newcomer that is dropped may still send in
+  /// them.
   NewcomerHost(ProcessId self, FailureDetector& detector, AgreementProvider& agreements, LeftCommunicators& left,
                Seconds limit);
   /// Ends the processes that wait, because they are not needed and one that hangs would keep the launcher waiting.
@@ -70,9 +71,9 @@ class NewcomerHost {
   // collective over the members of epoch_state.base, which is not used for anything else meanwhile. They return true if
   // they have succeeded here; interrupt() ends them after a failure elsewhere.
 
-  /// Waits for a process that can join. Returns nothing if the runtime starts none, or none comes in time. Throws
-  /// EnvironmentError for a cause that another host may not have: this process lacks something, or the processes that
-  /// it starts die. For the host. Local.
+  /// Waits for a process that can join. Returns nothing if the runtime starts none. Throws EnvironmentError for a cause
+  /// that another host may not have: this process lacks something, or the processes that it starts die or do not come
+  /// in time. For the host. Local.
   std::optional<ProcessId> find(const EpochState& epoch_state);
   /// Makes a communicator of the members for these steps, which can be revoked.
   bool meet(const EpochState& epoch_state);
@@ -154,6 +155,7 @@ class NewcomerHost {
   AgreementProvider& agreements_;
   LeftCommunicators& left_;
   Seconds limit_;
+  Clock::time_point until_;   // when the time of the process that is to join is over
   detector::Time timeout_{};  // of the detector, for the heartbeats of newcomers
   std::vector<NodeId> places_;
   RuntimeWitness witness_;

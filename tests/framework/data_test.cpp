@@ -246,6 +246,15 @@ TEST(Session, tells_who_survived_and_who_is_new) {
                                      "rank 2: survivor process 2 predecessors 0 recoveries 1 dead 1"));
 }
 
+TEST(Session, tells_of_a_recovery_the_same_in_a_process_that_was_started_in_it) {
+  const auto end = play("tells_of_its_last_recovery", 3, 0, {"--mend-on-failure=spawn"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  const auto lines = said(end);
+  ASSERT_THAT(lines, SizeIs(3));
+  EXPECT_THAT(lines[0], ContainsRegex("rank 0: epoch 1 rounds [2-9] dead 1 new 1"));
+  for (const std::string& line : lines) EXPECT_THAT(line, EndsWith(lines[0].substr(lines[0].find(": "))));
+}
+
 TEST(Session, check_notices_a_death_without_any_MPI_call) {
   const auto end = play("checks_while_computing", 3, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

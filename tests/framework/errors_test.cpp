@@ -109,6 +109,10 @@ TEST(AnException, of_a_newcomer_ends_the_job) {
   expect_end(play("throws_after_a_recovery", 3, 1), 1, "rank 1: the newcomer has no ink");
 }
 
+TEST(AnException, that_a_recovery_has_followed_is_not_told_at_a_later_end) {
+  expect_end(play("throws_when_it_meets_a_death_and_later_another_rank_throws", 3, 1), 1, "rank 2: no more ink");
+}
+
 TEST(AnException, of_an_MPI_call_names_the_mistake) {
   expect_end(play("an_MPI_mistake", 3, 0), 1, "rank 1: .*MPI_ERR_RANK");
 }

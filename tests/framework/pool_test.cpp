@@ -1,5 +1,5 @@
 // Processes that are started in the background, to replace a spare that was used. They, or the process that started
-// them, stop or die while they wait.
+// them, stop or die while they wait. And one that is started when a rank needs it, and is slow.
 
 #include "tests/support/subject_job.hpp"
 #include "tests/support/process_tree.hpp"
@@ -119,6 +119,15 @@ TEST(AProcessThatWaits, ends_with_the_process_that_started_it_although_it_was_st
     EXPECT_TRUE(support::soon([&] { return !std::filesystem::exists(folder.path() / "stop"); }));
   });
   EXPECT_THAT(expect_all_here(end), testing::IsEmpty());
+}
+
+/// Each of its steps takes less than the limit, and together they take more.
+TEST(AProcessThatIsStarted, has_one_limit_for_all_its_steps_into_the_job) {
+  const auto end = play("a_started_process_is_slow", 3, 0, {"--mend-on-failure=spawn", "--mend-spawn-limit=5"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_EQ(said(end), counted(3, 10, 1));
+  EXPECT_THAT(end.errors, HasSubstr("a process was started to take over a rank, and has not come within 5 s"));
+  EXPECT_THAT(end.errors, testing::ContainsRegex("process 1 died .SIGKILL., process [4-9] took over"));
 }
 
 }  // namespace

@@ -363,7 +363,7 @@ struct Course {
   Roster before;                   ///< the roster with which it began
   ProcessSet dead;                 ///< agreed deaths since the earlier recovery
   int without_commit = 0;          ///< recoveries in a row without a commit in between, this one included
-  int rounds = 0;                  ///< how often communicators were made
+  int rounds = 0;                  ///< how often communicators were made; once more for each process that joins
   std::vector<LostRank> given_up;  ///< ranks that were given up
   bool in_vain = false;            ///< replacements for the dead would die as well
   Row row;                         ///< the row that this recovery may continue

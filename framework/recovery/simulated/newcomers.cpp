@@ -55,6 +55,7 @@ void RecoverySimulation::let_in(ProcessId host) {
   guest.course.before = one.core->course().before;
   guest.course.dead = one.core->course().dead;
   guest.course.without_commit = one.core->course().without_commit;
+  guest.course.rounds = one.core->course().rounds;
   guest.course.row = one.core->course().row;
   guest.course.unable = one.core->course().unable;
   guest.course.started = one.core->course().started;

@@ -30,6 +30,15 @@ TEST(AProcessThatTheLibraryForgets, in_a_recovery_is_replaced) {
   EXPECT_THAT(end.errors, HasSubstr("stuck in the MPI library for"));
 }
 
+/// The started process is in the job, and has not come to the job decision of this recovery.
+TEST(AProcessThatTheLibraryForgets, in_a_recovery_is_replaced_and_not_the_process_that_was_started_in_it) {
+  const auto end = play_with_limit("joined", 0, {"--mend-on-failure", "spawn"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAreArray(counted(4, 6, 1)));
+  EXPECT_THAT(end.errors, ContainsRegex("rank 3 \\(process 3\\) is stuck in a recovery: nothing has moved for "));
+  EXPECT_THAT(end.errors, testing::Not(HasSubstr("process 4 is stuck")));
+}
+
 TEST(AProcessThatTheLibraryForgets, at_the_start_is_replaced) {
   const auto end = play_with_limit("start", 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

@@ -52,4 +52,13 @@ TEST(World, is_the_sessions_after_a_recovery_in_place) {
                                               "rank 2: is 2 of 3, named of my program, in epoch 1"));
 }
 
+TEST(World, has_the_attributes_of_mpi_and_those_of_the_session) {
+  for (const char* const rollback : {"all", "local"}) {
+    const auto end =
+        play("asks_the_world_for_attributes", 2, 1, {"--mend-world", "session", "--mend-rollback", rollback});
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(said(end), SizeIs(2)) << end.errors;
+  }
+}
+
 }  // namespace

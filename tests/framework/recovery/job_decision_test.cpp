@@ -130,6 +130,33 @@ TEST(JobDecision, knows_of_a_recovery_in_vain_from_anybody_unless_somebody_has_p
   EXPECT_FALSE(mend::decide_job(nobody, Intent::recover).in_vain);
 }
 
+std::uint32_t contribution_of_writes_done(std::uint32_t count) {
+  Recorded rank(~0U);
+  mend::decide_job(rank, Intent::recover, ExitCode::ok, false, false, false, false, count);
+  EXPECT_EQ(rank.contributed >> 31U, 0U);
+  return rank.contributed;
+}
+
+TEST(JobDecision, tells_spares_how_many_requests_for_a_version_the_ranks_have_carried_out) {
+  for (const std::uint32_t count : {0U, 1U, 2U, 1000U}) {
+    Recorded spare(contribution_of_writes_done(count));
+    const JobDecision decision = mend::decide_job(spare, Intent::follow);
+    EXPECT_EQ(decision.writes_done, count);
+    EXPECT_EQ(decision.what, Intent::recover);
+  }
+  Recorded of_spares_alone(~0U);
+  EXPECT_EQ(mend::decide_job(of_spares_alone, Intent::follow).writes_done, 0U);
+}
+
+TEST(JobDecision, never_tells_of_more_requests_than_were_carried_out) {
+  for (const std::uint32_t count : {0x7ffeU, 0x7fffU, 0x8000U, 0xffffffffU}) {
+    Recorded spare(contribution_of_writes_done(count));
+    EXPECT_EQ(mend::decide_job(spare, Intent::follow).writes_done, 0x7ffeU);
+  }
+  Recorded spare(contribution_of_writes_done(5) & contribution_of_writes_done(6));
+  EXPECT_LE(mend::decide_job(spare, Intent::follow).writes_done, 5U);
+}
+
 TEST(JobDecision, says_whether_a_rank_has_asked_for_it) {
   Recorded others(~0U);
   mend::decide_job(others, Intent::recover, ExitCode::ok, false, false, true);

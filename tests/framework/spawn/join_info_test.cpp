@@ -1,5 +1,6 @@
 #include "framework/spawn/join_info.hpp"
 
+#include "base/byte_reader.hpp"
 #include "base/error.hpp"
 #include "tests/support/fuzz.hpp"
 
@@ -39,6 +40,8 @@ JobRecord some_record() {
   record.started.insert(newcomer);
   record.without_commit = 2;
   record.row = {3, {Rank{1}, Rank{2}}};
+  record.rounds = 4;
+  record.writes_done = 5;
   return record;
 }
 
@@ -72,6 +75,8 @@ TEST(JoinInfo, tells_a_newcomer_what_has_happened) {
   EXPECT_EQ(said.started, record.started);
   EXPECT_EQ(said.without_commit, record.without_commit);
   EXPECT_EQ(said.row, record.row);
+  EXPECT_EQ(said.rounds, record.rounds);
+  EXPECT_EQ(said.writes_done, record.writes_done);
 }
 
 TEST(JoinInfo, is_refused_when_what_has_happened_cannot_have) {
@@ -89,6 +94,9 @@ TEST(JoinInfo, is_refused_when_what_has_happened_cannot_have) {
   EXPECT_THROW(read(told_of(record)), EnvironmentError) << "a job of no ranks";
   record = some_record();
   record.without_commit = -1;
+  EXPECT_THROW(read(told_of(record)), EnvironmentError);
+  record = some_record();
+  record.rounds = -1;
   EXPECT_THROW(read(told_of(record)), EnvironmentError);
 }
 
@@ -124,6 +132,18 @@ TEST(JoinInfo, that_is_nested_without_end_is_refused) {
   const std::string deep(100'000, '[');
   EXPECT_THROW(read(R"({"roster": )" + deep + std::string(deep.size(), ']') + "}"), EnvironmentError);
   EXPECT_THROW(read("[1, 2]"), EnvironmentError);
+}
+
+TEST(AnAdmission, tells_a_newcomer_which_step_the_members_have_come_to) {
+  const auto told_step = [](std::uint32_t step) {
+    std::vector<std::byte> bytes;
+    append(Admission{step}, bytes);
+    return bytes;
+  };
+  EXPECT_EQ(read_admission(told_step(14)).step, 14U);
+  EXPECT_THROW(read_admission(told_step(15)), EnvironmentError) << "inside an agreement";
+  EXPECT_THROW(read_admission(told_step(0xfffffffe)), EnvironmentError) << "more than a recovery has";
+  EXPECT_THROW(read_admission({}), EnvironmentError);
 }
 
 DetectorPeer peer(std::uint32_t process) {

@@ -404,6 +404,13 @@ Scenarios data_scenarios() {
     say(session, fmt::format("{} process {} predecessors {} recoveries {} dead {}", role, session.process().value,
                              session.predecessors(), recoveries.size(), recoveries.back().dead.front().value));
   };
+  all["tells_of_its_last_recovery"] = [](mend::Session& session) {
+    if (is_first(session, 1)) die();
+    MPI_Barrier(session.comm());
+    const mend::RecoveryReport& recovery = session.recoveries().back();
+    say(session, fmt::format("epoch {} rounds {} dead {} new {}", recovery.epoch.value, recovery.rounds,
+                             recovery.dead.size(), recovery.replacements.size()));
+  };
   all["checks_while_computing"] = [](mend::Session& session) {
     if (is_first(session, 1)) die();
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -147,6 +147,17 @@ Scenarios error_scenarios() {
     if (session.role() == mend::Role::newcomer) throw std::runtime_error("the newcomer has no ink");
     wait_for_ever(session);
   };
+  all["throws_when_it_meets_a_death_and_later_another_rank_throws"] = [](mend::Session& session) {
+    if (is_first(session, 1)) die();
+    try {
+      session.agree(true);
+    } catch (const mend::ProcessFailure&) {
+      if (session.rank() == mend::Rank{0}) throw std::runtime_error("this was said before the recovery");
+      throw;
+    }
+    if (session.rank() == mend::Rank{2}) throw std::runtime_error("no more ink");
+    wait_for_ever(session);
+  };
   all["swallows_the_failure"] = [](mend::Session& session) {
     try {
       count(session, 10, [&](long step) {

@@ -1,11 +1,13 @@
 #include "tests/framework/subject/subject.hpp"
 
 #include "base/fault_point.hpp"
+#include "base/launch.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <csetjmp>
 #include <cstdio>
@@ -13,6 +15,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace subject {
@@ -62,6 +65,22 @@ int run_with_failing_split(int argc, char** argv, std::string_view who) {
   if (launched != nullptr && who == launched) {
     mend::on_fault_point([made = 0](std::string_view reached) mutable {
       if (reached == "recovery.split" && ++made > 1) throw std::runtime_error("nothing to split with");
+    });
+  }
+  return mend::run(argc, argv, [](mend::Session& session) {
+    count(session, 10, [&](long step) {
+      if (step == 5 && is_first(session, 1)) die();
+    });
+  });
+}
+
+/// Rank 1 of 3 dies. The process that is started for it takes three seconds to connect, and three more to introduce
+/// itself.
+int run_with_slow_start(int argc, char** argv) {
+  if (mend::launch::self() == mend::ProcessId{3}) {
+    mend::on_fault_point([](std::string_view reached) {
+      const bool is_slow = reached == "newcomer.call" || reached == "newcomer.introduce";
+      if (is_slow) std::this_thread::sleep_for(std::chrono::seconds(3));
     });
   }
   return mend::run(argc, argv, [](mend::Session& session) {
@@ -181,6 +200,7 @@ int main(int argc, char** argv) {
   constexpr std::string_view cannot_split = "cannot_split:";
   if (wanted.starts_with(cannot_split))
     return subject::run_with_failing_split(argc, argv, wanted.substr(cannot_split.size()));
+  if (wanted == "a_started_process_is_slow") return subject::run_with_slow_start(argc, argv);
   if (wanted == "process_1_has_no_place_for_a_trace") {
     if (launched != nullptr && std::string_view(launched) == "1") ::setenv("MEND_TRACE", "/proc/nothing", 1);
     return mend::run(argc, argv, [](mend::Session& session) { subject::count(session, 10, {}); });
