@@ -5,7 +5,9 @@
 #include "framework/options.hpp"
 #include "jobs/commands.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -29,11 +31,21 @@ std::string refusal_of_words(const CLI::App& app, const CLI::ExtrasError& error)
                      is_option ? "option" : "argument", command, command);
 }
 
+/// Opens the standard streams that the parent has closed, so that no other file takes their descriptors. Reading from
+/// them ends at once, and writing to them fails.
+void occupy_closed_streams() {
+  int file = ::open("/dev/null", O_RDONLY);
+  while (file >= 0 && file <= STDERR_FILENO) file = ::open("/dev/null", O_RDONLY);
+  ::close(file);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using mend::ExitCode;
   std::signal(SIGPIPE, SIG_IGN);  // clean up even if the reader of the output is gone
+  std::signal(SIGCHLD, SIG_DFL);  // the kernel would reap the children of a process that ignores it
+  occupy_closed_streams();
   CLI::App app("Keeps MPI applications running when processes die.", "mend");
   app.set_version_flag("--version", "mend " MEND_VERSION);
   app.require_subcommand(1);

@@ -76,11 +76,11 @@ inline bool append_to(const char* path, std::string_view line) {
   // No O_CREAT: if the file does not exist, the launcher is on another node.
   const int file = ::open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return false;
-  // One short appending write is atomic among the processes. If the write fails, the launcher may report a good end as
-  // a failure, but never a bad end as a good one.
-  [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
+  // One short appending write is atomic among the processes. If the write fails, for instance because the disk is full,
+  // the launcher may report a good end as a failure, but never a bad end as a good one.
+  const auto written = ::write(file, line.data(), line.size());
   ::close(file);
-  return true;
+  return written == static_cast<ssize_t>(line.size());
 }
 
 inline bool append(std::string_view line) {

@@ -102,20 +102,38 @@ std::optional<Nodes> nodes_in_flux() {
 
 /// Returns nothing if the file cannot be read.
 std::optional<std::vector<Node>> read_hostfile(const std::filesystem::path& file) {
+  std::error_code ignored;
   std::ifstream stream(file);
-  if (!stream) return std::nullopt;
+  if (!stream || std::filesystem::is_directory(file, ignored)) return std::nullopt;
   return parse_hostfile(std::string{std::istreambuf_iterator<char>(stream), {}});
 }
 
-/// Returns nothing if the file of the batch system names no node. It has a line for each slot.
+/// Returns nothing if the file names no node.
 std::optional<Nodes> nodes_in_file(const char* source, const std::string& file) {
-  auto list = read_hostfile(file);
+  const auto list = read_hostfile(file);
   if (!list || list->empty()) return std::nullopt;
-  for (Node& node : *list) node.slots = std::max(node.slots, 1);
   return Nodes{.source = source,
                .file = file,
                .list = *list,
                .are_this_machine = list->size() == 1 && is_this_machine(list->front())};
+}
+
+/// The same for the file of a batch system, which has a line for each slot.
+std::optional<Nodes> nodes_of_batch_system(const char* source, const std::string& file) {
+  auto nodes = nodes_in_file(source, file);
+  if (!nodes) return std::nullopt;
+  for (Node& node : nodes->list) node.slots = std::max(node.slots, 1);
+  return nodes;
+}
+
+/// Returns the nodes of the file that mpirun uses if it is told of no others; nothing if the user has named none.
+std::optional<Nodes> nodes_in_default_file() {
+  for (const char* name :
+       {"PRTE_MCA_prte_default_hostfile", "OMPI_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile"}) {
+    const std::string file = variable(name);
+    if (!file.empty()) return nodes_in_file("the default host file", file);
+  }
+  return std::nullopt;
 }
 
 /// Returns the number of slots in the words of a line of a host file, of which each equals sign is one.
@@ -251,12 +269,12 @@ Nodes nodes_of(const Launch& launch) {
   for (const auto& [source, name] : {std::pair{"PBS", "PBS_NODEFILE"}, std::pair{"LSF", "LSB_DJOB_HOSTFILE"}}) {
     const std::string file = variable(name);
     if (file.empty()) continue;
-    if (const auto nodes = nodes_in_file(source, file)) return *nodes;
+    if (const auto nodes = nodes_of_batch_system(source, file)) return *nodes;
   }
   if (!variable("FLUX_URI").empty()) {
     if (const auto nodes = nodes_in_flux()) return *nodes;
   }
-  return {};
+  return nodes_in_default_file().value_or(Nodes{});
 }
 
 }  // namespace mend::jobs

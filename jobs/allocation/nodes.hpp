@@ -21,15 +21,17 @@ struct Node {
 
 /// The nodes of a job, in the order in which mpirun fills them.
 struct Nodes {
-  std::string source{};  ///< who named them: "--host", "--hostfile", "Slurm", "PBS", "LSF", "Flux"; empty: nobody
-  std::filesystem::path file{};  ///< the batch system's list for mpirun, if mpirun does not ask for it by itself
+  /// Who named them: "--host", "--hostfile", "Slurm", "PBS", "LSF", "Flux", "the default host file"; empty: nobody.
+  std::string source{};
+  std::filesystem::path file{};  ///< the list for mpirun, if mpirun does not ask the batch system for it by itself
   std::vector<Node> list{};      ///< empty: this machine alone
   bool are_this_machine = true;  ///< there is no other
   bool are_of_slurm = false;     ///< of the allocation of Slurm that this process runs in
 };
 
 /// Returns the nodes of `launch`: its hosts or its file, or else those of the allocation of Slurm, PBS, LSF or Flux
-/// that this process runs in. Local. Throws UsageError if the file cannot be read.
+/// that this process runs in, or else those of the file that the user has made mpirun's default by a variable. Local.
+/// Throws UsageError if the file of `launch` cannot be read.
 Nodes nodes_of(const Launch& launch);
 
 /// Returns true if the batch system is known to end the job when the first of its nodes fails: Slurm does so for jobs

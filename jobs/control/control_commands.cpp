@@ -5,6 +5,7 @@
 #include "jobs/commands.hpp"
 #include "jobs/control/job_socket.hpp"
 #include "jobs/control/job_state.hpp"
+#include "jobs/say.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,8 +34,6 @@ struct ControlArguments {
   bool as_json = false;
   bool watch = false;
 };
-
-void complain(const std::exception& error) { std::fprintf(stderr, "mend: %s\n", error.what()); }
 
 /// Returns the state of a job. Waits until the processes on other machines have answered, or until it is known that
 /// some do not answer.
@@ -88,7 +87,7 @@ int show_all(bool as_json) {
       states.push_back(json::parse(present_state(job)));
     } catch (const UsageError&) {  // it has ended
     } catch (const std::exception& error) {
-      complain(error);
+      say(error.what());
       code = failed;
     }
   }
@@ -115,7 +114,11 @@ int request(pid_t job, const std::string& question) {
   const json answer = json::parse(ask(job, question));
   const bool taken = answer["taken"];
   const std::string sentence = answer["sentence"];
-  fmt::print(taken ? stdout : stderr, "{}{}\n", taken ? "" : "mend: ", sentence);
+  if (taken) {
+    std::puts(sentence.c_str());
+  } else {
+    say(sentence);
+  }
   return taken ? ok : failed;
 }
 

@@ -29,14 +29,18 @@ constexpr std::size_t longest_question = 256;
 constexpr Seconds patience_with_clients{5};
 constexpr const char* suffix = ".sock";
 
-/// The folders in which sockets may be, the best one first.
-std::vector<std::filesystem::path> candidates() {
-  if (const char* const named = std::getenv("MEND_SOCKETS"); named != nullptr && *named != '\0') return {named};
-  std::vector<std::filesystem::path> folders;
-  if (const char* const runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && ::access(runtime, W_OK) == 0)
-    folders.push_back(std::filesystem::path(runtime) / "mend");
-  folders.emplace_back(fmt::format("/tmp/mend-{}", ::geteuid()));
-  return folders;
+/// The folder that the user has named; empty if there is none.
+std::filesystem::path named_folder() {
+  const char* const named = std::getenv("MEND_SOCKETS");
+  return named == nullptr ? "" : named;
+}
+
+/// The folder for this process's socket.
+std::filesystem::path own_folder() {
+  if (const auto named = named_folder(); !named.empty()) return named;
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && ::access(runtime, W_OK) == 0) return std::filesystem::path(runtime) / "mend";
+  return fmt::format("/tmp/mend-{}", ::geteuid());
 }
 
 bool is_private(const std::filesystem::path& folder) {
@@ -55,7 +59,7 @@ std::optional<pid_t> job_of(const std::filesystem::path& file) {
 
 /// The socket of `job`; empty if there is none.
 std::filesystem::path socket_of(pid_t job) {
-  for (const auto& folder : candidates()) {
+  for (const auto& folder : searched_folders()) {
     const auto file = folder / fmt::format("{}{}", job, suffix);
     std::error_code ignored;
     if (is_private(folder) && std::filesystem::is_socket(file, ignored)) return file;
@@ -71,8 +75,13 @@ bool is_of_this_user(stream_protocol::socket& peer) {
 
 }  // namespace
 
+std::vector<std::filesystem::path> searched_folders() {
+  if (const auto named = named_folder(); !named.empty()) return {named};
+  return {own_folder(), fmt::format("/run/user/{}/mend", ::geteuid()), fmt::format("/tmp/mend-{}", ::geteuid())};
+}
+
 std::filesystem::path socket_folder() {
-  const std::filesystem::path folder = candidates().front();
+  const std::filesystem::path folder = own_folder();
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     throw EnvironmentError(fmt::format("cannot make the folder {}: {}", folder.string(), std::strerror(errno)));
   if (!is_private(folder))
@@ -84,13 +93,14 @@ std::filesystem::path socket_folder() {
 
 std::vector<pid_t> known_jobs() {
   std::vector<pid_t> jobs;
-  for (const auto& folder : candidates()) {
+  for (const auto& folder : searched_folders()) {
     if (!is_private(folder)) continue;
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
       if (const auto job = job_of(entry.path())) jobs.push_back(*job);
   }
   std::ranges::sort(jobs);
+  jobs.erase(std::ranges::unique(jobs).begin(), jobs.end());  // several names may lead to one folder
   return jobs;
 }
 

@@ -4,6 +4,9 @@
 //   XDG_RUNTIME_DIR/mend/4711.sock      or, without that variable, /tmp/mend-UID/4711.sock
 //   MEND_SOCKETS/4711.sock              if the user has set MEND_SOCKETS; then jobs are looked for only there
 //
+// Jobs are looked for in both of the first two, and in /run/user/UID/mend, which is where XDG_RUNTIME_DIR usually
+// leads: cron and su do not set that variable.
+//
 //   "status\n"  -->
 //          <--  text of JSON, end
 //
@@ -27,6 +30,9 @@ namespace mend::jobs {
 /// Returns the folder of this process's own socket. Makes it if it does not exist. Throws EnvironmentError if the
 /// folder belongs to another user or others can enter it. Local.
 std::filesystem::path socket_folder();
+
+/// Returns the folders in which sockets of this user's jobs are looked for. Some may not exist. Local.
+std::vector<std::filesystem::path> searched_folders();
 
 /// Returns the jobs of this user whose sockets are on this machine; some of them may have ended. Local.
 std::vector<pid_t> known_jobs();

@@ -68,6 +68,7 @@ int examine(DoctorArguments& arguments) {
   if (options.reproduce && !is_wanted(arguments, "corrections"))
     throw UsageError("--reproduce belongs to the check 'corrections', which --only leaves out");
   options.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
+  have_home();
   try {
     options.mpirun = find_mpirun();
   } catch (const EnvironmentError&) {

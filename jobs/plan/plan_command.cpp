@@ -8,6 +8,7 @@
 #include "jobs/plan/quantities.hpp"
 #include "jobs/report/result.hpp"
 #include "jobs/run/placement.hpp"
+#include "jobs/say.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -285,8 +286,8 @@ int print_plan(const PlanArguments& arguments) {
   std::fputs((arguments.json ? json_of(plan, arguments) : table_of(plan, arguments)).c_str(), stdout);
   const long processes = static_cast<long>(arguments.nodes + chosen.scenario.spare_nodes) * arguments.ranks_per_node;
   if (processes > most_processes) {
-    fmt::print(stderr, "mend: the job has {} processes, and mend run starts at most {}: this is a plan on paper\n",
-               processes, most_processes);
+    say(fmt::format("the job has {} processes, and mend run starts at most {}: this is a plan on paper", processes,
+                    most_processes));
   }
   const double risk = parse_chance(arguments.risk);
   const Forecast& forecast = chosen.forecast;

@@ -10,6 +10,7 @@
 #include "jobs/report/timeline.hpp"
 #include "jobs/report/trace_files.hpp"
 #include "jobs/report/trace_gaps.hpp"
+#include "jobs/say.hpp"
 
 #include <fmt/format.h>
 
@@ -121,7 +122,7 @@ int report_on(const Inputs& inputs, const ReportArguments& arguments) {
 
 int report(const ReportArguments& arguments) {
   const Inputs inputs = read(arguments.files);
-  for (const std::string& gap : inputs.gaps) fmt::print(stderr, "mend: {}\n", gap);
+  for (const std::string& gap : inputs.gaps) say(gap);
   try {
     return report_on(inputs, arguments);
   } catch (const nlohmann::json::exception& error) {

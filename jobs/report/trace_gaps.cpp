@@ -2,6 +2,7 @@
 
 #include "base/name_runs.hpp"
 #include "jobs/report/trace_files.hpp"
+#include "jobs/run/placement.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,9 +19,18 @@ namespace {
 
 using nlohmann::json;
 
+/// Returns the number in a note if it can be a number of processes, or of one of them. That of a damaged trace may be
+/// any number.
+std::optional<std::uint32_t> number_of_processes_in(const TraceEvent& event, const char* note) {
+  constexpr std::int64_t most_ranks_and_spares = 2 * most_processes;
+  const auto number = event.note(note);
+  if (!number || *number < 0 || *number > most_ranks_and_spares) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
+}
+
 /// Data from the traces of one launch.
 struct LaunchTraces {
-  std::set<std::int64_t> sizes{};  ///< the initial number of processes of the job, as reported by each process
+  std::set<std::uint32_t> sizes{};  ///< the initial number of processes of the job, as reported by each process
   std::set<std::uint32_t> files{};
   std::set<std::uint32_t> with_events{};
   std::set<std::uint32_t> finished{};
@@ -30,8 +40,8 @@ struct LaunchTraces {
 
   void include(const TraceEvent& event) {
     with_events.insert(event.process);
-    if (const auto process = event.note("process")) dead.insert(static_cast<std::uint32_t>(*process));
-    if (const auto size = event.note("processes")) sizes.insert(*size);
+    if (const auto process = number_of_processes_in(event, "process")) dead.insert(*process);
+    if (const auto size = number_of_processes_in(event, "processes")) sizes.insert(*size);
     if (event.name == "epoch" && event.note("epoch") == 0) last_begin_us = std::max(last_begin_us, event.begin_us);
     if (event.name != "finished") return;
     finished.insert(event.process);

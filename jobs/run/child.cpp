@@ -5,15 +5,18 @@
 #include "jobs/pipe.hpp"
 #include "jobs/run/mpirun_guard.hpp"
 #include "jobs/run/output_filter.hpp"
+#include "jobs/say.hpp"
 #include "jobs/watch/process_table.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -25,6 +28,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace mend::jobs {
 namespace {
@@ -58,7 +62,7 @@ sigset_t block_signals() {
 }
 
 /// Shows the child's standard error without the noise, until the child and all processes that it started have closed
-/// it.
+/// it, or until the parent stops reading.
 class ErrorStream {
  public:
   ErrorStream() = default;
@@ -86,6 +90,12 @@ class ErrorStream {
     return last_;
   }
 
+  /// The same for what has come so far: processes that are left may keep the stream open.
+  const std::string& read_what_has_come() {
+    stop_.close_writing();
+    return read_to_the_end();
+  }
+
  private:
   void read_all() {
     // A closed terminal must not end the job.
@@ -97,12 +107,14 @@ class ErrorStream {
     OutputFilter filter;
     std::array<char, 4096> buffer;
     for (;;) {
-      pollfd readable{.fd = pipe_.reading(), .events = POLLIN, .revents = 0};
-      const bool quiet = poll(&readable, 1, filter.holds_back() ? hold_back.count() : -1) == 0;
-      if (quiet) {
+      std::array<pollfd, 2> events{{{pipe_.reading(), POLLIN, 0}, {stop_.reading(), POLLIN, 0}}};
+      const int come = poll(events.data(), events.size(), filter.holds_back() ? hold_back.count() : -1);
+      if (come < 0) continue;  // a signal
+      if (come == 0) {
         show(filter.flush());
         continue;
       }
+      if (events[0].revents == 0) break;  // all that has come is read
       const ssize_t count = read(pipe_.reading(), buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) break;
@@ -124,6 +136,7 @@ class ErrorStream {
   }
 
   Pipe pipe_;
+  Pipe stop_;         ///< nothing is written into it; its end tells the reader to stop
   std::string last_;  ///< belongs to the reader until it has ended
   std::thread reader_;
 };
@@ -177,13 +190,28 @@ void reap_adopted(pid_t child, pid_t guarding) {
 }  // namespace
 
 // This process is a subreaper, so it inherits what mpirun leaves behind, and also the children of those that it kills.
-void kill_leftovers() {
-  for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
+bool kill_leftovers() {
+  std::vector<pid_t> of_others;  // of another user: a setuid program, for instance
+  const auto is_of_others = [&](pid_t pid) { return std::ranges::find(of_others, pid) != of_others.end(); };
+  for (;;) {
+    auto left = children_of(getpid());
+    std::erase_if(left, is_of_others);
+    if (left.empty()) break;
     for (const pid_t pid : left) {
-      kill(pid, SIGKILL);
-      waitpid(pid, nullptr, 0);
+      if (kill(pid, SIGKILL) == 0) {
+        waitpid(pid, nullptr, 0);
+      } else if (waitpid(pid, nullptr, WNOHANG) != pid) {
+        of_others.push_back(pid);
+      }
     }
   }
+  if (of_others.empty()) return true;
+  std::vector<std::string> names;
+  for (const pid_t pid : of_others) names.push_back(fmt::format("{} ({})", pid, name_of(pid)));
+  say(fmt::format(
+      "the job has left processes behind that belong to another user, and that mend cannot kill: process {}",
+      fmt::join(names, ", process ")));
+  return false;
 }
 
 ChildEnd run_child(const std::vector<std::string>& line, const Environment& additions,
@@ -224,8 +252,8 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
         } else {
           end.exit_code = WEXITSTATUS(status);
         }
-        kill_leftovers();
-        end.last_errors = errors.read_to_the_end();
+        const bool all_have_ended = kill_leftovers();
+        end.last_errors = all_have_ended ? errors.read_to_the_end() : errors.read_what_has_come();
         return end;
       }
       reap_adopted(child, guarding);

@@ -43,7 +43,8 @@ struct Look {
 /// SIGHUP, SIGUSR1 and SIGUSR2 that are sent to this process are passed on to it, and SIGQUIT as SIGTERM. (Ctrl-C at
 /// the terminal reaches it directly; without a terminal, the child has a process group of its own.) If the child was
 /// asked to end and has not after ten seconds, it is killed. Processes that it leaves behind are killed before this
-/// returns. If this process is killed, the child is told to end, and is killed after ten seconds.
+/// returns, as far as this process may do so. If this process is killed, the child is told to end, and is killed after
+/// ten seconds.
 ///
 /// The child's standard error is shown without known noise (jobs/run/output_filter.hpp).
 ///
@@ -54,7 +55,9 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
                    const std::function<Look(const Children& children)>& look,
                    const std::function<bool(int signal)>& heed = {});
 
-/// Kills all child processes of this process, and those that they leave to it, until there are none. Local.
-void kill_leftovers();
+/// Kills all child processes of this process, and those that they leave to it, until there are none. Returns true.
+/// Processes that it may not kill, because they belong to another user, are reported and left: then it returns false.
+/// Local.
+bool kill_leftovers();
 
 }  // namespace mend::jobs

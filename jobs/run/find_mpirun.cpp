@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,11 @@ std::filesystem::path named_by_user(const char* name) {
 bool runnable(const std::filesystem::path& file) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
+}
+
+void have_home() {
+  const passwd* const user = ::getpwuid(::geteuid());
+  ::setenv("HOME", user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/", 0);
 }
 
 std::filesystem::path find_mpirun() {

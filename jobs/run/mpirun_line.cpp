@@ -46,13 +46,18 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
   // mpirun refuses a parameter that is set twice, and its options override the environment.
   const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
+  std::string own;  // names
+  const auto append_setting = [&](const std::string& name, const std::string& value) {
+    append({"--mca", name, value});
+    own += (own.empty() ? "" : ",") + name;
+  };
   const auto set = [&](const std::string& name, const std::string& value) {
-    if (!value_of(user, name)) append({"--mca", name, value});
+    if (!value_of(user, name)) append_setting(name, value);
   };
   append({"--with-ft", "ulfm"});
   append({"--map-by", "slot:OVERSUBSCRIBE"});  // without "slot", all processes start on the first node
   set("mpi_event_tick_rate", "100");           // microseconds until MPI learns of a death, instead of 10 ms
-  for (const auto& [name, value] : settings_for(launch.network, user)) append({"--mca", name, value});
+  for (const auto& [name, value] : settings_for(launch.network, user)) append_setting(name, value);
   // The default algorithm may hide a failure behind MPI_SUCCESS.
   set("coll_tuned_use_dynamic_rules", "1");
   set("coll_tuned_allgatherv_algorithm", "2");
@@ -73,6 +78,7 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   for (const auto& [name, value] : environment) {
     if (name.starts_with("MEND_")) append({"-x", name + "=" + value});
   }
+  if (!own.empty()) append({"-x", std::string(own_settings_variable) + "=" + own});
   line.insert(line.end(), launch.mpirun_options.begin(), launch.mpirun_options.end());
   append({"-np", std::to_string(processes)});
   line.insert(line.end(), launch.program.begin(), launch.program.end());

@@ -37,6 +37,10 @@ struct Launch {
 
 using Environment = std::map<std::string, std::string>;
 
+/// Names the settings of Open MPI that mend run has made for a job, in a list with commas. The processes have them as
+/// OMPI_MCA_NAME, beside the user's. A mend run inside of the job leaves them out.
+inline constexpr const char* own_settings_variable = "OMPI_MEND_SETTINGS";
+
 /// Returns the variables that `launch` needs in the environment of mpirun and of every process, with those of mend that
 /// the user has set, because daemons on other nodes do not inherit them. `status_file`: where
 /// processes on this node report their progress (base/telemetry/job_status.hpp). `terminal`: standard output is a

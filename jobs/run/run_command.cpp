@@ -25,13 +25,13 @@
 #include "jobs/run/process_limits.hpp"
 #include "jobs/run/time_limit.hpp"
 #include "jobs/run/verdict.hpp"
+#include "jobs/say.hpp"
 #include "jobs/shell_words.hpp"
 #include "jobs/watch/job_requests.hpp"
 #include "jobs/watch/job_watch.hpp"
 #include "transport/control/interfaces.hpp"
 
 #include <fmt/format.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,7 +76,8 @@ class StatusFile {
     std::error_code error;
     const auto where = std::filesystem::temp_directory_path(error);
     if (error) throw UsageError("TMPDIR is not a folder for temporary files: set it to a folder, or unset it");
-    std::string name = (where / "mend-run-XXXXXX").string();
+    // Absolute: processes of the job may have other working directories.
+    std::string name = (std::filesystem::absolute(where) / "mend-run-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
       throw EnvironmentError(fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)));
     }
@@ -110,6 +111,25 @@ bool names_folder(const std::vector<std::string>& mpirun_options) {
   return std::ranges::any_of(mpirun_options, [&](std::string_view option) {
     return std::ranges::find(folders, option.substr(0, option.find('='))) != folders.end();
   });
+}
+
+/// Throws UsageError if mpirun is told on which nodes to run: mend run must know whether processes are elsewhere.
+void refuse_nodes_in(const std::vector<std::string>& mpirun_options) {
+  constexpr std::array<std::string_view, 10> naming{"--host",
+                                                    "-host",
+                                                    "--hostfile",
+                                                    "-hostfile",
+                                                    "--machinefile",
+                                                    "-machinefile",
+                                                    "--default-hostfile",
+                                                    "-default-hostfile",
+                                                    "prte_default_hostfile",
+                                                    "orte_default_hostfile"};
+  const auto found = std::ranges::find_if(mpirun_options, [&](std::string_view word) {
+    return word.starts_with("-H") || std::ranges::find(naming, word.substr(0, word.find('='))) != naming.end();
+  });
+  if (found != mpirun_options.end())
+    throw UsageError(fmt::format("--mpi \"{}\": name the nodes by --host or --hostfile of mend run", *found));
 }
 
 void check(const Launch& launch) {
@@ -179,9 +199,7 @@ void print_line(const std::vector<std::string>& line, const Environment& environ
 /// Reports what the Open MPI in use cannot do, if the job needs it.
 void tell_limits(const std::filesystem::path& prefix, const Launch& launch) {
   if (!all_here(launch) && !has_correction(prefix, "lost-daemon-is-survivable")) {
-    std::fprintf(
-        stderr,
-        "mend: this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not\n");
+    say("this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not");
   }
 }
 
@@ -204,12 +222,6 @@ class RepeatableInput {
   bool is_stream_ = false;
 };
 
-/// Sets HOME if it is not set: to the home folder of the user, or "/". Programs of Open MPI do not start without it.
-void have_home() {
-  const passwd* const user = ::getpwuid(::geteuid());
-  ::setenv("HOME", user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/", 0);
-}
-
 Environment environment_of(const Launch& launch, const StatusFile& status) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   return job_environment(launch, status.path(), terminal, ::geteuid() == 0);
@@ -222,11 +234,12 @@ struct Launched {
   std::vector<EarlyCrash> crashes{};
   bool has_disk = false;  ///< true also if unknown, because its processes are on other nodes
   bool was_asked_to_leave = false;
-  std::string reason{};  ///< why it has failed, as reported by a process or the launcher
+  bool was_ended_by_user = false;  ///< by a signal to mend run, such as Ctrl-C
+  std::string reason{};            ///< why it has failed, as reported by a process or the launcher
 
-  /// Returns true if so many processes died that only a new launch can continue.
+  /// Returns true if so many processes died that only a new launch can continue, and the user has not ended the job.
   bool has_lost_too_much() const {
-    return verdict.exit_code == static_cast<int>(ExitCode::unrecoverable) && !was_asked_to_leave;
+    return verdict.exit_code == static_cast<int>(ExitCode::unrecoverable) && !was_asked_to_leave && !was_ended_by_user;
   }
   /// Describes what happened to a process of the launch.
   std::string loss() const {
@@ -253,8 +266,8 @@ std::optional<Clock::time_point> time_to_leave(const RunArguments& arguments) {
   if (!limit) return std::nullopt;
   const Seconds margin = arguments.time_margin.empty() ? usual_margin(*limit) : parse_time(arguments.time_margin);
   if (limit == of_allocation) {
-    fmt::print(stderr, "mend: Slurm ends this job in {}: it is asked to leave {} before that (--time-margin)\n",
-               text_of(*limit), text_of(margin));
+    say(fmt::format("Slurm ends this job in {}: it is asked to leave {} before that (--time-margin)", text_of(*limit),
+                    text_of(margin)));
   }
   constexpr Seconds longest = std::chrono::hours(24 * 365 * 100);  // the clock counts nanoseconds
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::clamp(*limit - margin, Seconds{0}, longest));
@@ -316,7 +329,7 @@ std::unique_ptr<JobSocket> listen(pid_t job, JobSocket::Answer answer) {
   try {
     return std::make_unique<JobSocket>(job, std::move(answer));
   } catch (const EnvironmentError& error) {
-    fmt::print(stderr, "mend: mend status will not find this job: {}\n", error.what());
+    say(fmt::format("mend status will not find this job: {}", error.what()));
     return nullptr;
   }
 }
@@ -352,12 +365,13 @@ Launched launch_once(const RunArguments& arguments, const std::filesystem::path&
                            .mpirun_was_stopped = watch.told_of_stopped_mpirun(),
                            .killed_at_end = watch.killed_at_end()})};
   if (const std::string lost = lost_reason(end, watch.reports()); !lost.empty() && lost != launched.verdict.sentence)
-    fmt::print(stderr, "mend: {}\n", lost);
+    say(lost);
   launched.killed_at_start = watch.killed_at_start();
   launched.lost_at_start = launched.verdict.did_not_start && watch.lost_at_start();
   launched.crashes = watch.reports().early_crashes;
   launched.has_disk = requests.disk() != DiskUse::none || !all_here(launch);
   launched.was_asked_to_leave = requests.leaves();
+  launched.was_ended_by_user = end.asked_to_end.has_value();
   if (launched.lost_at_start && launched.was_asked_to_leave) {
     launched.lost_at_start = false;
     launched.verdict = {
@@ -373,18 +387,15 @@ Launched launch_once(const RunArguments& arguments, const std::filesystem::path&
 /// Returns true if a new launch has the same input. Otherwise reports that.
 bool can_be_read_again(const RepeatableInput& input) {
   if (input.rewind()) return true;
-  fmt::print(
-      stderr,
-      "mend: the job is not launched anew (--relaunch): what it has read of its standard input, a pipe, is gone; "
-      "give it a file, or /dev/null\n");
+  say("the job is not launched anew (--relaunch): what it has read of its standard input, a pipe, is gone; give it a "
+      "file, or /dev/null");
   return false;
 }
 
 /// Returns true if a new launch can continue from disk. Reports if only the disk is missing.
 bool goes_on_from_disk(const Launched& launched) {
   if (!launched.has_lost_too_much()) return false;
-  if (!launched.has_disk)
-    fmt::print(stderr, "mend: the job is not launched anew (--relaunch): it has no disk (--mend-disk)\n");
+  if (!launched.has_disk) say("the job is not launched anew (--relaunch): it has no disk (--mend-disk)");
   return launched.has_disk;
 }
 
@@ -396,12 +407,12 @@ bool leave_out_lost_nodes(Launch& launch, Nodes& nodes) {
   if (lost.empty()) return true;
   const int spares = launch.spares;
   if (!leave_out(lost, launch, nodes)) {
-    fmt::print(stderr, "mend: the job is not launched anew (--relaunch): none of its nodes can be reached any more\n");
+    say("the job is not launched anew (--relaunch): none of its nodes can be reached any more");
     return false;
   }
-  fmt::print(stderr, "mend: {} cannot be reached any more: the next launch does without {}{}\n", fmt::join(lost, ", "),
-             lost.size() == 1 ? "it" : "them",
-             launch.spares == spares ? "" : fmt::format(", with {} spares instead of {}", launch.spares, spares));
+  say(fmt::format("{} cannot be reached any more: the next launch does without {}{}", fmt::join(lost, ", "),
+                  lost.size() == 1 ? "it" : "them",
+                  launch.spares == spares ? "" : fmt::format(", with {} spares instead of {}", launch.spares, spares)));
   return true;
 }
 
@@ -411,11 +422,11 @@ LaunchEnd end_of(const Launch& launch, const Launched& launched) {
 }
 
 void tell(const Verdict& verdict) {
-  if (!verdict.sentence.empty()) std::fprintf(stderr, "mend: %s\n", printable(verdict.sentence).c_str());
+  if (!verdict.sentence.empty()) say(printable(verdict.sentence));
 }
 
 void tell_of_result(const std::string& obstacle) {
-  if (!obstacle.empty()) fmt::print(stderr, "mend: {}\n", obstacle);
+  if (!obstacle.empty()) say(obstacle);
 }
 
 std::map<std::string, std::string> inherited_environment() {
@@ -452,6 +463,10 @@ void forget_outer_job() {
   for (const char* of_mend_run : {launch::processes_variable, "MEND_SPARES", "MEND_SPARE_NODES", "MEND_RESULT",
                                   "MEND_NETWORK", "MEND_ON_TERM", "MEND_CHECK_DETERMINISM"})
     ::unsetenv(of_mend_run);
+  const char* const names = std::getenv(own_settings_variable);
+  if (names == nullptr) return;
+  for (const std::string_view name : launch::names_in(names)) ::unsetenv(fmt::format("OMPI_MCA_{}", name).c_str());
+  ::unsetenv(own_settings_variable);
 }
 
 /// Gives --spares the value of its variable, unless a flag says how many spares there are.
@@ -514,6 +529,7 @@ int run(RunArguments& arguments) {
   launch.mpirun_options = CLI::detail::split_up(arguments.mpirun_options);
   if (has_open_quote(arguments.mpirun_options))
     throw UsageError(fmt::format("--mpi \"{}\": a quote is not closed", arguments.mpirun_options));
+  refuse_nodes_in(launch.mpirun_options);
   have_home();  // mpirun needs one, also to tell its version
   const auto mpirun = find_mpirun();
   const auto prefix = mpirun.parent_path().parent_path();
@@ -532,9 +548,9 @@ int run(RunArguments& arguments) {
     require_component(mpirun, component_of(launch.network.transport));
     const std::string slow = all_here(launch) ? "" : slow_choice(launch.network, user, infiniband_devices());
     if (!slow.empty() && has_component(mpirun, "uct")) objections.warnings.push_back(slow);
-    for (const std::string& warning : objections.warnings) fmt::print(stderr, "mend: {}\n", warning);
+    for (const std::string& warning : objections.warnings) say(warning);
   }
-  if (arguments.verbose) fmt::print(stderr, "mend: {}\n", describe(launch.network, in_force));
+  if (arguments.verbose) say(describe(launch.network, in_force));
   if (arguments.dry_run) {
     const StatusFile status;
     const auto environment = environment_of(launch, status);
@@ -545,9 +561,8 @@ int run(RunArguments& arguments) {
   make_way_for(launch.result);
   tell_limits(prefix, launch);
   if (may_end_with_a_node(nodes)) {
-    fmt::print(stderr,
-               "mend: Slurm ends this job when one of its nodes fails, unless it was submitted with --no-kill: add "
-               "#SBATCH --no-kill to its script\n");
+    say("Slurm ends this job when one of its nodes fails, unless it was submitted with --no-kill: add #SBATCH "
+        "--no-kill to its script");
   }
   const auto leave_at = time_to_leave(arguments);
   const RepeatableInput input;
@@ -564,10 +579,8 @@ int run(RunArguments& arguments) {
         return launched.verdict.exit_code;
       }
       result.end_launch(end);
-      fmt::print(
-          stderr,
-          "mend: too many processes have died to continue in place: the job is launched anew (relaunch {} of {})\n",
-          ++relaunched, arguments.relaunches);
+      say(fmt::format("too many processes have died to continue in place: the job is launched anew (relaunch {} of {})",
+                      ++relaunched, arguments.relaunches));
       number = 0;
       ++launch.number;
       before.reset();
@@ -581,9 +594,8 @@ int run(RunArguments& arguments) {
       tell_of_result(result.end_job(end_of(launch, launched)));
       return verdict.exit_code;
     }
-    fmt::print(stderr, "mend: {}\n",
-               fmt::format("{}; nothing has been computed yet, and the job is launched anew (launch {} of {})",
-                           launched.loss(), number + 1, arguments.start_tries));
+    say(fmt::format("{}; nothing has been computed yet, and the job is launched anew (launch {} of {})",
+                    launched.loss(), number + 1, arguments.start_tries));
     before = launched;
     ++launch.number;
   }

@@ -1,11 +1,11 @@
 #include "jobs/watch/job_requests.hpp"
 
+#include "jobs/say.hpp"
 #include "jobs/watch/process_table.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 
 namespace mend::jobs {
 namespace {
@@ -14,8 +14,6 @@ namespace {
 constexpr std::chrono::milliseconds one_signal{300};
 /// Between two signals that mpirun passes on.
 constexpr std::chrono::milliseconds between_signals{1'000};
-
-void announce(const char* sentence) { std::fprintf(stderr, "mend: %s\n", sentence); }
 
 }  // namespace
 
@@ -27,10 +25,9 @@ void JobRequests::look(pid_t mpirun) {
   }
   if (!leave_at_ || now < *leave_at_) return;
   leave_at_.reset();
-  announce(ask_to_leave(board::Leave::time_limit)
-               ? "the time limit is near: the job is asked to leave at its next commit"
-               : "the time limit is near: processes of the job that come on this machine "
-                 "are asked to leave at their next commit");
+  say(ask_to_leave(board::Leave::time_limit) ? "the time limit is near: the job is asked to leave at its next commit"
+                                             : "the time limit is near: processes of the job that come on this machine "
+                                               "are asked to leave at their next commit");
 }
 
 bool JobRequests::heed(int signal) {
@@ -44,7 +41,7 @@ bool JobRequests::heed(int signal) {
   heeds_ = std::ranges::any_of(slots, has_come) ? std::ranges::any_of(slots, heeds) : expected_.heeds_sigterm;
   if (!heeds_) return false;
   ask_to_leave(board::Leave::signal_to_launcher);
-  announce("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");
+  say("SIGTERM: the job is asked to leave at its next commit; a second SIGTERM ends it at once");
   return true;
 }
 

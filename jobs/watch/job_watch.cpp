@@ -1,6 +1,7 @@
 #include "jobs/watch/job_watch.hpp"
 
 #include "base/launch.hpp"
+#include "jobs/say.hpp"
 #include "jobs/watch/process_table.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <utility>
 
 namespace mend::jobs {
@@ -21,8 +21,6 @@ constexpr std::chrono::milliseconds longest_step{500};
 
 /// After this time, stopped processes are reported.
 constexpr std::chrono::milliseconds long_stopped{5'000};
-
-void say(const std::string& sentence) { std::fprintf(stderr, "mend: %s\n", sentence.c_str()); }
 
 /// Kills only processes of the job, because process ids are reused.
 void kill_own(const std::vector<pid_t>& processes) {
@@ -74,7 +72,9 @@ StartView JobWatch::see_start(pid_t child) const {
     if (condition != Condition::gone) ++living;
     if (condition == Condition::stopped) sight.stopped.push_back(process);
   }
-  sight.introduced = all_introduced || reports_.finished.has_value();
+  // A rank may live in a child that a launched process has forked, and which is introduced instead of it.
+  const bool are_enough_introduced = reports_.introduced >= settings_.processes;
+  sight.introduced = all_introduced || are_enough_introduced || reports_.finished.has_value();
   // Some processes may have died before their first report.
   if (settings_.all_here && reports_.loaded > 0) {
     sight.lost = std::max(sight.lost, settings_.processes - living - reports_.quit);

@@ -39,7 +39,7 @@ std::chrono::seconds usual_start_limit(int processes, std::optional<int> cores);
 struct StartView {
   bool begun = false;            ///< a process has reported that it starts MPI
   bool some_introduced = false;  ///< these processes may compute, and notice the deaths of others
-  bool introduced = false;       ///< all living launched processes are introduced
+  bool introduced = false;       ///< all living launched processes are introduced, or forked children in their place
   int lost = 0;                  ///< processes of this machine that have died
   std::vector<pid_t> stopped{};  ///< processes on this machine that are stopped and not introduced
   bool others_wait = false;      ///< some processes on this machine are not stopped

@@ -87,8 +87,8 @@ class Reader {
   }
 
   void introduced(std::istringstream& words) {
-    ++reports_.introduced;
-    mark(words, &Stage::introduced);
+    const Stage* const stage = mark(words, &Stage::introduced);
+    if (stage == nullptr || !stage->later) ++reports_.introduced;
   }
 
   void unwatched(std::istringstream& words) {

@@ -48,7 +48,7 @@ struct Reports {
   int loaded = 0;
   int started = 0;
   int running = 0;
-  int introduced = 0;
+  int introduced = 0;  ///< without those that the job has started in a recovery
   int left = 0;
   int quit = 0;
   std::set<int> quit_with{};       ///< the exit codes of the processes that quit

@@ -62,6 +62,18 @@ TEST_F(JobStatus, makes_no_file_where_there_is_none) {
   EXPECT_FALSE(std::filesystem::exists(file_)) << "another node's file";
 }
 
+TEST_F(JobStatus, says_whether_the_launcher_can_read_of_an_abort) {
+  std::ofstream(file_) << "";
+  {
+    const ScopedEnvironment environment{{job_status::environment_variable, file_.string()}};
+    EXPECT_TRUE(job_status::aborted(5));
+  }
+  EXPECT_EQ(content(file_), "aborted 5 \n");
+  const ScopedEnvironment full{{job_status::environment_variable, "/dev/full"}};
+  EXPECT_FALSE(job_status::aborted(5));
+  EXPECT_FALSE(job_status::erred());
+}
+
 TEST_F(JobStatus, is_told_to_nobody_without_a_launcher) {
   ::unsetenv(job_status::environment_variable);
   std::ofstream(file_) << "";

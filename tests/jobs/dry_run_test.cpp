@@ -51,6 +51,12 @@ TEST(TheLine, has_the_loopback_interface_on_one_machine) {
   EXPECT_THAT(printed_for(two_machines).line, HasSubstr("--mca btl_tcp_if_include nosuch0 "));
 }
 
+TEST(TheLine, names_the_file_of_reports_for_every_working_directory) {
+  const support::ScratchFolder folder;
+  const ScopedEnvironment relative{{"TMPDIR", std::filesystem::proximate(folder.path()).string()}};
+  EXPECT_THAT(printed_for({}).line, HasSubstr("MEND_STATUS_FILE=/"));
+}
+
 TEST(TheLine, has_mends_components_where_the_users_lists_are_empty) {
   const ScopedEnvironment empty{{"OMPI_MCA_pml", ""}, {"OMPI_MCA_btl", ""}, {"OMPI_MCA_coll", ""}};
   EXPECT_THAT(printed_for({}).line,
@@ -70,6 +76,19 @@ TEST(TheLine, has_nothing_of_an_outer_job) {
         << inner.errors;
     for (const char* variable : {"MEND_RESULT", "MEND_NETWORK", "MEND_ON_TERM", "MEND_SPARE_NODES", "MEND_LAUNCH"})
       EXPECT_THAT(inner.line, Not(HasSubstr(variable)));
+  }
+  {
+    const ScopedEnvironment outer{{"MEND_PROCESSES", "3"},
+                                  {"OMPI_MEND_SETTINGS", "btl,btl_tcp_if_include,mpi_add_procs_cutoff"},
+                                  {"OMPI_MCA_btl", "self,sm,tcp"},
+                                  {"OMPI_MCA_btl_tcp_if_include", "nosuch0"},
+                                  {"OMPI_MCA_mpi_add_procs_cutoff", "7"},
+                                  {"OMPI_MCA_async_mpi_finalize", "0"}};
+    const Printed inner = printed_for({"--verbose"});
+    EXPECT_THAT(inner.errors, HasSubstr("interfaces: all\n"));
+    EXPECT_THAT(inner.line, AllOf(HasSubstr("--mca btl ^ofi,"), HasSubstr("--mca mpi_add_procs_cutoff 1024 "),
+                                  Not(HasSubstr("--mca async_mpi_finalize"))))
+        << "the last is a setting of the user";
   }
   const ScopedEnvironment checks{{"MEND_PROCESSES", "3"}, {"MEND_CHECK_DETERMINISM", "1"}};
   EXPECT_THAT(printed_for({}).line, AllOf(Not(HasSubstr("MEND_ROLLBACK")), Not(HasSubstr("MEND_CHECK_DETERMINISM"))));

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 namespace mend::jobs {
 namespace {
@@ -94,6 +95,20 @@ TEST(MpirunLine, leaves_to_the_environment_what_the_user_has_set_there) {
   EXPECT_THAT(line, Not(Contains("async_mpi_finalize")));
   launch.network = read_network("uct");
   EXPECT_EQ(value_of(line_of(launch), {"--mca", "btl"}), "self,sm,uct");
+}
+
+TEST(MpirunLine, names_its_own_settings_for_a_mend_run_inside_of_the_job) {
+  auto launch = four_and_two();
+  launch.inherited = {{"OMPI_MCA_btl", "self,tcp"}};
+  launch.mpirun_options = {"--mca", "coll", "^han"};
+  const auto line = line_of(launch);
+  const std::string prefix = "OMPI_MEND_SETTINGS=";
+  const auto own = std::ranges::find_if(line, [&](const std::string& word) { return word.starts_with(prefix); });
+  ASSERT_NE(own, line.end());
+  EXPECT_EQ(*(own - 1), "-x");
+  const auto names = launch::names_in(std::string_view(*own).substr(prefix.size()));
+  EXPECT_THAT(names, testing::IsSupersetOf({"mpi_event_tick_rate", "pml", "mpi_add_procs_cutoff"}));
+  EXPECT_THAT(names, testing::AllOf(Not(Contains("btl")), Not(Contains("coll"))));
 }
 
 TEST(ComponentsOfTheUser, leave_out_those_of_mend_too) {

@@ -32,7 +32,8 @@ class NodesOf : public testing::Test {
  protected:
   NodesOf() {
     for (const char* name :
-         {"SLURM_JOB_ID", "SLURM_NO_KILL", "SLURMD_NODENAME", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "FLUX_URI"})
+         {"SLURM_JOB_ID", "SLURM_NO_KILL", "SLURMD_NODENAME", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "FLUX_URI",
+          "PRTE_MCA_prte_default_hostfile", "OMPI_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile"})
       ::unsetenv(name);
   }
 
@@ -80,6 +81,26 @@ TEST_F(NodesOf, a_file_have_slots_or_are_named_several_times) {
   const Nodes nodes = nodes_of({.hostfile = file("# mine\na slots=3 max_slots=4\n\nb # two\nb\n")});
   EXPECT_THAT(nodes.list, ElementsAre(Node{"a", 3}, Node{"b", 2}));
   EXPECT_THROW(nodes_of({.hostfile = "/no/such/file"}), UsageError);
+  EXPECT_THROW(nodes_of({.hostfile = "/tmp"}), UsageError);
+}
+
+TEST_F(NodesOf, mpirun_by_default_are_in_the_file_that_a_variable_names) {
+  const std::string hosts = file("a slots=2\nb\n").string();
+  for (const char* variable : {"PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile"}) {
+    const support::ScopedEnvironment set{{variable, hosts}};
+    const Nodes nodes = nodes_of({});
+    EXPECT_FALSE(nodes.are_this_machine) << variable;
+    EXPECT_THAT(nodes.list, ElementsAre(Node{"a", 2}, Node{"b", Node::all_cores}));
+    Launch launch{.ranks = 4};
+    place(launch, nodes);
+    EXPECT_FALSE(all_here(launch));
+    EXPECT_EQ(launch.hostfile, hosts);
+    EXPECT_EQ(nodes_of({.hosts = "c:4"}).source, "--host");
+  }
+  for (const std::string& none : {std::string("none"), file("# nobody\n").string()}) {
+    const support::ScopedEnvironment set{{"PRTE_MCA_prte_default_hostfile", none}};
+    EXPECT_TRUE(nodes_of({}).are_this_machine) << none;
+  }
 }
 
 TEST(Nodes, in_a_file_have_the_slots_that_mpirun_reads) {

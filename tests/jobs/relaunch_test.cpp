@@ -2,6 +2,7 @@
 
 #include "tests/support/mend_process.hpp"
 #include "tests/support/job.hpp"
+#include "tests/support/scoped_environment.hpp"
 
 #include <gmock/gmock.h>
 
@@ -133,6 +134,27 @@ TEST(Relaunch, without_a_disk_it_is_said_that_the_job_is_not_launched_anew) {
   EXPECT_EQ(job.wait(), 3);
   EXPECT_THAT(job.errors(), AllOf(HasSubstr("the job is not launched anew (--relaunch): it has no disk (--mend-disk)"),
                                   Not(HasSubstr("relaunch 1"))));
+}
+
+TEST(Relaunch, a_job_that_the_user_ends_is_not_launched_anew) {
+  const support::ScratchFolder scratch;
+  const auto mpirun = scratch.path() / "mpirun";
+  std::ofstream(mpirun) << R"(#!/bin/bash
+[[ $1 != --version ]] || { echo "mpirun (Open MPI) 5.0.7"; exit; }
+trap 'exit 3' INT
+{ echo "loaded $$ elsewhere"; echo started; echo "finished 3 $$"; } >>"$MEND_STATUS_FILE"
+echo ready
+sleep 60 &
+wait
+)";
+  std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);
+  const support::ScopedEnvironment there{{"MEND_MPIRUN", mpirun.string()}};
+  // With nodes: mend run takes for granted that processes elsewhere have a disk.
+  MendProcess job({"run", "-n", "1", "--host", "localhost:1", "--relaunch", "1", "--", MEND_SUBJECT});
+  job.wait_for_output("ready");
+  ::kill(job.pid(), SIGINT);
+  EXPECT_EQ(job.wait(), 3) << job.errors();
+  EXPECT_THAT(job.errors(), Not(HasSubstr("launched anew")));
 }
 
 TEST(Relaunch, a_job_that_has_left_in_time_is_not_launched_anew) {

@@ -141,6 +141,28 @@ TEST(MendCommand, whose_output_cannot_be_written_has_failed) {
   }
 }
 
+TEST(MendCommand, goes_on_where_its_messages_cannot_be_written) {
+  for (const char* errors : {"2>/dev/full", "2>&-"}) {
+    const std::string line =
+        std::string(MEND_COMMAND) + " run --verbose -n 1 -- " + subject + " succeed >/dev/null " + errors;
+    EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 0) << errors;
+  }
+}
+
+TEST(MendRun, ends_where_its_parent_ignores_the_ends_of_its_children) {
+  support::Job job;
+  job.command = {"/usr/bin/env", "--ignore-signal=CHLD", MEND_COMMAND, "run", "-n", "1", "--", subject, "fail"};
+  EXPECT_EQ(support::run_job(job).exit_code, 1);
+}
+
+TEST(MendRun, in_a_job_does_not_take_over_its_settings_of_open_mpi) {
+  const Ended run({"run", "-n", "1", "--network", "lo,tcp", "--", MEND_COMMAND, "run", "-n", "1", "--verbose",
+                   "--dry-run", "--", "true"});
+  EXPECT_EQ(run.code, 0) << run.errors;
+  EXPECT_THAT(run.errors, HasSubstr("interfaces: all"));
+  EXPECT_THAT(run.output, AllOf(HasSubstr("--mca btl ^ofi,"), HasSubstr("--mca mpi_add_procs_cutoff 1024")));
+}
+
 TEST(MendRun, mpirun_looks_for_a_program_in_the_folder_that_it_is_told) {
   const auto dry_run = [](const std::string& options) {
     MendProcess process({"run", "--dry-run", "-n", "1", "--mpi", options, "--", "./sh"});
@@ -190,6 +212,16 @@ TEST(MendRun, what_is_missing_or_contradicts_itself_is_named) {
                  "--network has no value: give one, or leave it out");
   expect_refused({"run", "-n", "2", "--mpi", "--mca a 'b", "--", subject},
                  "--mpi \"--mca a 'b\": a quote is not closed");
+  for (const char* naming :
+       {"--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "--default-hostfile"}) {
+    expect_refused({"run", "-n", "2", "--mpi", std::string("--bind-to none ") + naming + " a:1,b:1", "--", subject},
+                   "--mpi \"" + std::string(naming) + "\": name the nodes by --host or --hostfile of mend run");
+  }
+  expect_refused({"run", "-n", "2", "--mpi", "--host=a:1,b:1", "--", subject},
+                 "--mpi \"--host=a:1,b:1\": name the nodes by --host or --hostfile of mend run");
+  expect_refused({"run", "-n", "2", "--mpi", "--prtemca prte_default_hostfile hosts", "--", subject},
+                 "--mpi \"prte_default_hostfile\": name the nodes by --host or --hostfile of mend run");
+  expect_refused({"run", "-n", "2", "--hostfile", "/tmp", "--", subject}, "the host file /tmp cannot be read");
   const std::string remedy = " of mend run: give the number to mend run alone, as --spares";
   expect_refused({"run", "-n", "2", "--spares", "2", "--", subject, "succeed", "--mend-spares", "1"},
                  "the program's --mend-spares 1 contradicts --spares 2" + remedy);
@@ -349,6 +381,12 @@ TEST(MendRun, a_process_that_hangs_between_MPI_and_its_introduction_ends_the_job
   EXPECT_THAT(run.errors,
               AllOf(IsOneSentence(), HasSubstr("none has died; all came through MPI_Init, but have not all met after "
                                                "it; nothing has moved in the last 0.5 s")));
+}
+
+TEST(MendRun, ranks_in_children_that_the_processes_have_forked_are_introduced_too) {
+  const Ended run({"run", "-n", "2", "--start-limit", "1", "--", subject, "work-in-a-child"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.errors, IsEmpty());
 }
 
 TEST(MendRun, processes_that_do_not_come_to_mend_are_told_of_once_and_go_on) {

@@ -7,6 +7,7 @@
 // Needs the header above.
 #include <fcntl.h>
 #include <mpi-ext.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -70,6 +71,11 @@ int main(int argc, char** argv) {
     mend::job_status::left(0, false);
     return 0;
   }
+  if (task == "work-in-a-child") {
+    const pid_t child = fork();
+    int status = 0;
+    if (child > 0) return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
   mend::report_crashes(mend::CrashStage::early);
   if (task == "crash-before-init" && !first) raise(SIGSEGV);
   if (task == "all-crash-before-init") std::abort();
@@ -106,6 +112,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
     std::printf("processes=%d\n", processes);
   }
+  if (task == "work-in-a-child") sleep(3);
   if (task == "all-die") raise(SIGKILL);
   if (task == "rank-0-dies" || task == "rank-1-dies") {
     if (rank == (task == "rank-0-dies" ? 0 : 1)) raise(SIGKILL);

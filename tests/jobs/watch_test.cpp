@@ -1,9 +1,16 @@
 // The launcher's decisions at the start and at the end of a job.
 
+#include "base/launch.hpp"
 #include "jobs/watch/end_watch.hpp"
+#include "jobs/watch/job_watch.hpp"
 #include "jobs/watch/start_watch.hpp"
+#include "tests/support/scratch_folder.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <fstream>
 
 namespace mend::jobs {
 namespace {
@@ -122,6 +129,29 @@ TEST(StartWatch, spares_those_that_go_on_and_a_job_that_is_suspended_as_a_whole)
   const StartView suspended{.begun = true, .stopped = {7, 8}, .others_wait = false, .reports = 7};
   EXPECT_THAT(whole.look(milliseconds(100), suspended).kill, IsEmpty());
   EXPECT_THAT(whole.look(milliseconds(5'000), suspended).kill, IsEmpty());
+}
+
+/// A job of this process, whose rank is in a child that it has forked. The reports of the child have another number.
+TEST(JobWatch, takes_forked_children_for_introduced_processes) {
+  const support::ScratchFolder scratch;
+  const auto status = scratch / "status";
+  const auto is_wanted = [&] {
+    JobWatch watch(status, {.start = {.limit = milliseconds(0)}, .processes = 1, .all_here = true});
+    return watch.look({.child = ::getpid(), .guard = -1}).wanted;
+  };
+  std::ofstream(status) << fmt::format("loaded {} {}\nstarted\nrunning\n", ::getpid(), launch::machine());
+  EXPECT_FALSE(is_wanted()) << "the limit is over";
+  std::ofstream(status, std::ios::app) << fmt::format("introduced {}\n", ::getpid() + 1);
+  EXPECT_TRUE(is_wanted());
+}
+
+TEST(JobWatch, does_not_count_processes_that_a_recovery_has_started_among_the_introduced) {
+  const support::ScratchFolder scratch;
+  const auto status = scratch / "status";
+  const std::string machine = launch::machine();
+  std::ofstream(status) << fmt::format("loaded {0} {1}\nstarted\nrunning\nloaded {2} {1} later\nintroduced {2}\n",
+                                       ::getpid(), machine, ::getpid() + 1);
+  EXPECT_EQ(read_reports(status, machine).introduced, 0);
 }
 
 constexpr milliseconds end_limit{10'000};

@@ -87,6 +87,21 @@ sockaddr_un address_of(const std::filesystem::path& socket_file) {
   return address;
 }
 
+std::vector<std::string> names_of_searched_folders() {
+  std::vector<std::string> names;
+  for (const auto& folder : mend::jobs::searched_folders()) names.push_back(folder.string());
+  return names;
+}
+
+/// As from cron, or after su.
+TEST(Sockets, are_looked_for_in_the_folder_of_the_users_sessions_where_its_variable_is_not_set) {
+  const support::ScopedEnvironment unset{{"XDG_RUNTIME_DIR", ""}, {"MEND_SOCKETS", ""}};
+  const std::string user = std::to_string(::geteuid());
+  EXPECT_THAT(names_of_searched_folders(), testing::IsSupersetOf({"/run/user/" + user + "/mend", "/tmp/mend-" + user}));
+  const support::ScopedEnvironment named{{"MEND_SOCKETS", "/nowhere"}};
+  EXPECT_THAT(names_of_searched_folders(), testing::ElementsAre("/nowhere"));
+}
+
 TEST_F(Control, status_shows_ranks_spares_commits_and_where_each_process_is) {
   MendProcess job = start("ignores", {disk()});
   job.wait_for_output("rank 1: goes");

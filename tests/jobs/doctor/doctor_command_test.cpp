@@ -26,6 +26,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 struct Told {
   std::string level, subject, why, remedy;
@@ -73,6 +74,15 @@ TEST(MendDoctor, starts_a_process_for_a_dead_rank_and_writes_a_checkpoint) {
   EXPECT_EQ(diagnosis.code, 0);
   EXPECT_THAT(diagnosis.findings, Contains(IsFinding("pass", "spawn", "a killed rank was replaced")));
   EXPECT_THAT(diagnosis.findings, Contains(IsFinding("pass", "HDF5", "1.")));
+}
+
+TEST(MendDoctor, needs_no_home) {
+  const ScopedEnvironment named{{"MEND_MPIRUN", MEND_MPI_PREFIX "/bin/mpirun"}};
+  MendProcess process({"doctor", "--only", "mpi"}, MendProcess::no_input, {"HOME"});
+  process.wait();
+  EXPECT_THAT(process.output(), AllOf(HasSubstr("(Open MPI)"), Not(HasSubstr("does not report its version")),
+                                      Not(HasSubstr("cannot be asked"))))
+      << process.errors();
 }
 
 TEST(MendDoctor, finds_an_mpirun_that_is_none) {

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -272,6 +273,14 @@ TEST(TraceGaps, name_processes_without_a_trace_or_with_an_empty_one) {
   events[0]["args"]["processes"] = 6;
   events.push_back(file_of_3);
   EXPECT_THAT(gaps_in(events), ElementsAre("there is no trace of processes 4, 5, the trace of process 3 is empty"));
+}
+
+TEST(TraceGaps, are_not_those_of_more_processes_than_a_job_can_have) {
+  for (const std::int64_t damaged : {std::int64_t{3'000'000}, std::int64_t{-1}}) {
+    json events = a_job();
+    events[0]["args"]["processes"] = damaged;
+    EXPECT_THAT(gaps_in(events), ElementsAre()) << damaged;
+  }
 }
 
 TEST(TraceGaps, tell_a_job_and_processes_whose_traces_end_too_early) {

@@ -11,7 +11,9 @@
 namespace {
 
 using testing::AllOf;
+using testing::Gt;
 using testing::HasSubstr;
+using testing::Lt;
 using testing::Not;
 
 TEST(MendSimulate, tells_a_figure_beside_what_the_paper_says) {
@@ -50,7 +52,9 @@ TEST(MendSimulate, tells_when_a_death_is_known_at_the_users_own_scale) {
     EXPECT_GT(row["first_known_s"], 0.35);
     EXPECT_LE(row["first_known_s"], row["first_known_at_most_s"]);
     EXPECT_LE(row["all_known_at_most_s"], row["bound_s"]);
-    EXPECT_DOUBLE_EQ(row["heartbeats_per_s"], row["processes"].get<double>() / 0.05);
+    // Each process sends one in 50 ms. Two die.
+    const double of_all = row["processes"].get<double>() / 0.05;
+    EXPECT_THAT(row["heartbeats_per_s"].get<double>(), AllOf(Gt(0.85 * of_all), Lt(1.02 * of_all)));
   }
   EXPECT_LT(rows[1]["first_known_at_most_s"], 0.41 + 0.4);
   MendProcess slow({"simulate", "detector", "--processes", "16", "--timeout", "4s", "--json", file});
