@@ -1,5 +1,9 @@
 # The libraries that mend needs; docs/dependencies.md gives the reasons.
 
+include(MendStandardAbi)
+if(MEND_STANDARD_ABI)
+  message(FATAL_ERROR "${MEND_STANDARD_ABI}")
+endif()
 set(MPI_CXX_SKIP_MPICXX ON)  # the C++ bindings are not part of MPI any more
 find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
 include(CheckCXXSourceCompiles)

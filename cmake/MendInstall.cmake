@@ -84,6 +84,7 @@ install(FILES
   "${CMAKE_CURRENT_LIST_DIR}/MendFindKokkos.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/MendHdf5.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/MendPackage.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MendStandardAbi.cmake"
   "${PROJECT_BINARY_DIR}/mendConfig.cmake"
   "${PROJECT_BINARY_DIR}/mendConfigVersion.cmake"
   DESTINATION "${_mend_config_folder}")

@@ -20,7 +20,8 @@ limit; what it has started is ended with it. A few minutes for all.
 
 --tabs prints the lines of the table alone, for programs, with a tab between two columns.
 
-Exits with 0 when no defect is shown, with 1 when one is, and with 2 for wrong arguments or a library that cannot be used.
+Exits with 0 when no defect is shown, with 1 when one is, with 2 for wrong arguments or a library that cannot be used,
+and with 3 when none could be tried.
 USAGE
 }
 
@@ -43,6 +44,9 @@ names() {
 check_library() {
   [[ -d $home ]] || refuse "$home is not a folder"
   home=$(cd "$home" && pwd)  # reproducers run in another folder
+  # Without them, what a reproducer leaves could not be ended.
+  command -v ps >/dev/null || refuse "ps is missing: install procps"
+  command -v setsid >/dev/null || refuse "setsid is missing: install util-linux"
   local tool
   for tool in mpicc mpirun ompi_info; do
     [[ -x $home/bin/$tool ]] || refuse "$home has no bin/$tool; name the prefix of an Open MPI of release 5.0 or later"
@@ -116,6 +120,10 @@ run_once() {
 try_correction() {
   local name=$1 file limit runs command=() begin=$EPOCHREALTIME
   verdict=untestable run=0
+  if [[ -z $starts_jobs ]]; then
+    words="mpirun does not start a job" seconds=0
+    return
+  fi
   file=$(file_of "$name")
   if [[ -z $file ]]; then
     words="it has no reproducer" seconds=0
@@ -176,7 +184,7 @@ try_correction() {
 seconds_since() { awk -v begin="$1" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.1f", end - begin }'; }
 
 check() {
-  local name shown=0 count=0 verdict words run seconds
+  local name shown=0 untestable=0 count=0 verdict words run seconds
   for name in "${wanted[@]}"; do
     [[ -n $(file_of "$name") ]] || names | grep -qxF "$name" || refuse "there is no correction '$name'; --list prints them"
   done
@@ -190,6 +198,10 @@ check() {
   # What the user has set for other jobs does not count here.
   for name in $(compgen -e | grep -E '^(OMPI|PRTE|PMIX|OPAL|MEND|HWLOC)_'); do unset "$name"; done
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  # Without that, the end of a job would be taken for the crash of its program.
+  local outcome starts_jobs=
+  run_once 30 "$home/bin/mpirun" --with-ft ulfm --map-by :OVERSUBSCRIBE -np 1 echo sound
+  [[ $outcome != sound ]] || starts_jobs=yes
   local line='%-38s %-10s %5s %7s  %s\n'
   if [[ -n $tabs ]]; then
     line='%s\t%s\t%s\t%s\t%s\n'
@@ -200,10 +212,15 @@ check() {
     try_correction "$name"
     printf "$line" "$name" "$verdict" "$run" "$seconds" "$words"
     count=$((count + 1))
-    [[ $verdict != shown ]] || shown=$((shown + 1))
+    case $verdict in
+      shown) shown=$((shown + 1)) ;;
+      untestable) untestable=$((untestable + 1)) ;;
+    esac
   done
-  [[ -n $tabs ]] || printf '%d of %d defects are shown by %s\n' "$shown" "$count" "$home"
-  ((shown == 0))
+  [[ -n $tabs ]] ||
+    printf '%d of %d defects are shown by %s, %d could not be tried\n' "$shown" "$count" "$home" "$untestable"
+  ((shown == 0)) || exit 1
+  ((untestable < count)) || exit 3
 }
 
 mode= home= most_runs= tabs= wanted=()

@@ -9,7 +9,14 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 checkout=$(dirname "$here")
 build=$checkout/build
 log=$build/setup.log
-mend_prefix=${MEND_PREFIX:-${XDG_DATA_HOME:-$HOME/.local/share}/mend}
+
+refuse() { printf 'jobs/setup.sh: %s\n' "$1" >&2; exit 2; }
+
+home=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6 || true)}
+[[ -n ${MEND_PREFIX-}${XDG_DATA_HOME-}$home ]] ||
+  refuse "HOME is not set, and the system knows no home folder of this user: set HOME, or MEND_PREFIX"
+# Symbolic links are kept: what they lead to may have another name on another node.
+mend_prefix=$(realpath --canonicalize-missing --no-symlinks "${MEND_PREFIX:-${XDG_DATA_HOME:-$home/.local/share}/mend}")
 
 source "$here/setup/say.sh"
 source "$here/setup/packages.sh"
@@ -26,32 +33,38 @@ $openmpi_prefix
 where Open MPI $openmpi_version is built when there is none (about 8 minutes on 2 cores). MEND_PREFIX names another
 place than $mend_prefix.
 
+What is found is taken as it is, even without mend's corrections. jobs/setup.sh --open-mpi $tested_version takes one
+with all of them, or builds it, whatever else is there.
+
 --open-mpi DIR      takes the installed Open MPI of that prefix, and no other
 --open-mpi VERSION  builds that release, 5.0.0 or later, with those of mend's corrections that fit it, and names the others
 --open-mpi ARCHIVE  the same, of the sources in a tar file
 --open-mpi git      the same, of the newest sources in Open MPI's repository: branch main, or git:BRANCH, also a tag
 --uncorrected       builds it as it is distributed, to compare; mend works on it, with limits (docs/open-mpi.md)
+A folder or file whose name is git or a version is meant by ./git.
 jobs/corrections.sh --check PREFIX tries what an Open MPI lacks.
 
 Leaves build/environment.sh, which sets MPI_HOME and PATH:  source build/environment.sh
 It also keeps the choice of --open-mpi and --uncorrected for later runs; remove it to undo that.
-The log is build/setup.log. Nothing is written outside the build folder, the prefix and the system's packages.
+The log is build/setup.log. Nothing is written outside the build folder, the prefix and the system's packages; where the
+checkout's name has white space, Open MPI is built in a temporary folder.
 END
 }
 
 write_environment() {
-  local text='# Made by jobs/setup.sh.'
-  if [[ -n $wanted$uncorrected || $(chosen_before) == "$mpi_home" ]]; then text+=$'\n'$choice_mark; fi
+  local text='# Made by jobs/setup.sh.' own="unset $own_home"
   # printf %q, so that any path can be sourced.
-  text+=$(printf '\nexport MPI_HOME=%q\nexport %s=%q\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$own_home" "$mpi_home" \
-    "$mpi_home/bin")
+  if [[ $mpi_home == "$openmpi_prefix" ]]; then own=$(printf 'export %s=%q' "$own_home" "$mpi_home"); fi
+  if [[ -n $wanted$uncorrected || $(chosen_before) == "$mpi_home" ]]; then
+    text+=$'\n'$choice_mark
+    own=$(printf 'export %s=%q' "$own_home" "$mpi_home")
+  fi
+  text+=$(printf '\nexport MPI_HOME=%q\n%s\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$own" "$mpi_home/bin")
   if [[ ! -f $build/environment.sh || $(<"$build/environment.sh") != "$text" ]]; then
     printf '%s\n' "$text" >"$build/environment.sh.new"
     mv "$build/environment.sh.new" "$build/environment.sh"
   fi
 }
-
-refuse() { printf 'jobs/setup.sh: %s\n' "$1" >&2; exit 2; }
 
 parse() {
   wanted= uncorrected=
@@ -71,17 +84,23 @@ parse() {
   choose_openmpi
 }
 
+finish() {
+  local release
+  release=$(openmpi_release "$mpi_home")
+  write_environment
+  say "ready, with Open MPI $release in $mpi_home"
+  report_missing_corrections "$release"
+}
+
 main() {
   parse "$@"
   mkdir -p "$build"
 
   if [[ -z $(missing_packages) ]] && find_openmpi; then
-    write_environment
-    echo "set-up: ready, with Open MPI $(openmpi_release "$mpi_home") in $mpi_home"
+    finish
     return
   fi
 
-  begin_log
   # Two checkouts share the prefix and the system's packages.
   mkdir -p "$mend_prefix"
   exec 9>"$mend_prefix/.lock"
@@ -89,11 +108,11 @@ main() {
     say "waiting for another set-up that is under way on this machine"
     flock 9
   fi
+  begin_log  # not before that: the other one may have the same log
   install_missing_packages
   plan_openmpi
   find_openmpi || build_openmpi
-  write_environment
-  say "ready, with Open MPI $(openmpi_release "$mpi_home") in $mpi_home"
+  finish
 }
 
 main "$@"

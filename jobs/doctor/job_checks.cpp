@@ -2,6 +2,7 @@
 #include "jobs/doctor/corrections.hpp"
 #include "jobs/doctor/program.hpp"
 #include "jobs/doctor/reproduction.hpp"
+#include "jobs/setup/tested_open_mpi.hpp"
 #include "base/files/scratch_folder.hpp"
 
 #include <fmt/format.h>
@@ -140,9 +141,10 @@ Findings check_corrections(const DoctorOptions& options) {
     findings.push_back(
         {Level::warn, "corrections", fmt::format("Open MPI lacks {}: {}", correction.name, correction.without), ""});
   }
-  findings.back().remedy =
-      "jobs/setup.sh builds an Open MPI with all of them (with MPI_HOME unset); mend doctor --only corrections "
-      "--reproduce tries them (a few minutes)";
+  findings.back().remedy = fmt::format(
+      "the Open MPI that jobs/setup.sh builds has all of them: jobs/setup.sh --open-mpi {}; mend doctor --only "
+      "corrections --reproduce tries them (a few minutes)",
+      tested_open_mpi);
   return findings;
 }
 

@@ -1,6 +1,7 @@
 #include "jobs/doctor/reproduction.hpp"
 
 #include "jobs/doctor/program.hpp"
+#include "jobs/setup/tested_open_mpi.hpp"
 
 #include <fmt/format.h>
 
@@ -80,8 +81,11 @@ Findings findings_of(std::span<const Reproduction> reproductions, bool are_missi
   }
   if (!findings.empty()) {
     findings.back().remedy =
-        are_missing ? "jobs/setup.sh builds an Open MPI with all of mend's corrections (with MPI_HOME unset)"
-                    : "report this: the library has these corrections";
+        are_missing
+            ? fmt::format(
+                  "the Open MPI that jobs/setup.sh builds has all of mend's corrections: jobs/setup.sh --open-mpi {}",
+                  tested_open_mpi)
+            : "report this: the library has these corrections";
   }
   if (std::ranges::count(reproductions, Defect::not_shown, &Reproduction::defect) > 0)
     findings.push_back(not_shown(reproductions));

@@ -1,7 +1,7 @@
 # Open MPI with fault tolerance (ULFM): finds an installation or builds one. Uses $mend_prefix and $build, and what the
 # command line says: $wanted and $uncorrected. Sets $mpi_home.
 
-tested_version=5.0.7
+tested_version=$(sed -n 's/.* tested_open_mpi = "\(.*\)";/\1/p' "$here/setup/tested_open_mpi.hpp")
 openmpi_version=$tested_version
 openmpi_archive=  # of sources, if the user has named one
 openmpi_commit=   # of Open MPI's repository, if the user wants its newest sources
@@ -78,9 +78,11 @@ version_of_sources() {
 find_commit() {
   openmpi_branch=$1
   command -v git >/dev/null || refuse "'$wanted' needs git; jobs/setup.sh without options installs it"
+  say "asking $repository_url for $1"
   local found
   # A tag with a message has a line of its own and one of its commit, which ends in ^{}.
-  found=$(git ls-remote "$repository_url" "refs/heads/$1" "refs/tags/$1" "refs/tags/$1^{}" 2>/dev/null) ||
+  found=$(GIT_TERMINAL_PROMPT=0 timeout --foreground 60 git ls-remote "$repository_url" \
+    "refs/heads/$1" "refs/tags/$1" "refs/tags/$1^{}" 2>/dev/null) ||
     refuse "'$wanted': the repository $repository_url cannot be reached"
   openmpi_commit=$(tail -n 1 <<<"$found" | head -c 40)
   [[ -n $openmpi_commit ]] || refuse "'$wanted': $repository_url has no branch or tag $1"
@@ -88,29 +90,30 @@ find_commit() {
   packages+=("${packages_for_repository[@]}")
 }
 
-# Decides from the command line what is found or built.
+# Decides from the command line what is found or built. A folder or file whose name is that of another choice is ./git.
 choose_openmpi() {
-  if [[ -d $wanted ]]; then
-    [[ -z $uncorrected ]] || refuse "--uncorrected is for an Open MPI that is built, and $wanted is a folder"
-    installed=$(cd "$wanted" && pwd)
-    local unsuitable
-    suitable "$installed" || refuse "$wanted cannot be used: it $unsuitable"
-    return
-  fi
-  if [[ -f $wanted ]]; then
-    openmpi_archive=$(realpath "$wanted")
-    openmpi_version=$(version_of_sources "$openmpi_archive")
-    [[ -n $openmpi_version ]] || refuse "$wanted has no sources of Open MPI"
-  elif [[ $wanted == git || $wanted == git:?* ]]; then
+  if [[ $wanted == git || $wanted == git:?* ]]; then
     local branch=${wanted#git}
     branch=${branch#:}
     find_commit "${branch:-main}"
   elif [[ $wanted =~ ^[0-9]+\.[0-9]+\.[0-9]+[a-z0-9]*$ ]]; then
     openmpi_version=$wanted
+  elif [[ -d $wanted ]]; then
+    [[ -z $uncorrected ]] || refuse "--uncorrected is for an Open MPI that is built, and $wanted is a folder"
+    installed=$(cd "$wanted" && pwd)
+    local unsuitable
+    suitable "$installed" || refuse "$wanted cannot be used: it $unsuitable"
+    return
+  elif [[ -f $wanted ]]; then
+    openmpi_archive=$(realpath "$wanted")
+    openmpi_version=$(version_of_sources "$openmpi_archive")
+    [[ -n $openmpi_version ]] || refuse "$wanted has no sources of Open MPI"
   elif [[ -n $wanted ]]; then
     refuse "'$wanted' is neither a prefix, nor an archive of sources, nor git, nor a version like $tested_version"
   fi
-  [[ -n $openmpi_commit ]] || ((${openmpi_version%%.*} >= 5)) || refuse "mend needs Open MPI 5.0 or later, and this is $openmpi_version"
+  # 10#: with a leading zero it would be an octal number.
+  [[ -n $openmpi_commit ]] || ((10#${openmpi_version%%.*} >= 5)) ||
+    refuse "mend needs Open MPI 5.0 or later, and this is $openmpi_version"
   plan_openmpi
 }
 
@@ -146,8 +149,9 @@ suitable() {
 # This line in build/environment.sh marks an Open MPI of the user's choice, which a set-up without options keeps.
 choice_mark="# Chosen by --open-mpi or --uncorrected."
 
-# build/environment.sh exports MPI_HOME, and the same by this name, so it is known who has set MPI_HOME. Variables that
-# begin with MEND_ are options of mend.
+# build/environment.sh exports MPI_HOME. If that is a choice of the user's or built by mend, it exports the same by this
+# name, so that a later set-up does not take it for the user's own MPI_HOME. Variables that begin with MEND_ are options
+# of mend.
 own_home=MPI_HOME_OF_MEND
 
 # Prints the Open MPI of an earlier choice; nothing if there was none.
@@ -157,9 +161,24 @@ chosen_before() {
   fi
 }
 
+# Prints the prefix of the first Open MPI on PATH; nothing if there is none. Leaves out the folder that
+# build/environment.sh has put there (of $1, once: the user may have it there too), and what mend has built.
+openmpi_on_path() {
+  local own=$1 folders folder
+  IFS=: read -r -a folders <<<"$PATH"
+  for folder in "${folders[@]}"; do
+    if [[ -n $own && $folder == "$own/bin" ]]; then
+      own=
+    elif [[ -x $folder/ompi_info && $folder != "$mend_prefix"/openmpi-*/bin ]]; then
+      dirname "$folder"
+      return
+    fi
+  done
+}
+
 # Sets $mpi_home to a suitable Open MPI; one that the user names comes first.
 find_openmpi() {
-  local unsuitable candidates=() candidate on_path chosen
+  local unsuitable candidates=() candidate chosen own=
   if [[ -n $installed ]]; then mpi_home=$installed; return; fi
   if [[ -n $wanted$uncorrected ]]; then
     suitable "$openmpi_prefix" || return
@@ -167,7 +186,8 @@ find_openmpi() {
     return
   fi
   chosen=$(chosen_before)
-  if [[ -n ${MPI_HOME-} && (-z $chosen || $MPI_HOME != "${!own_home-}") ]]; then
+  if [[ ${MPI_HOME-} == "${!own_home-}" ]]; then own=${MPI_HOME-}; fi
+  if [[ -n ${MPI_HOME-} && -z $own ]]; then
     if suitable "$MPI_HOME"; then mpi_home=$(cd "$MPI_HOME" && pwd); return; fi
     say "MPI_HOME is $MPI_HOME, which $unsuitable; looking further"
   fi
@@ -180,9 +200,7 @@ find_openmpi() {
     say "an earlier --open-mpi or --uncorrected chose $chosen, which $unsuitable; looking further"
   fi
   IFS=: read -r -a candidates <<<"${CMAKE_PREFIX_PATH-}"
-  on_path=$(command -v ompi_info || true)
-  [[ -z $on_path ]] || candidates+=("$(dirname "$(dirname "$on_path")")")
-  candidates+=("$openmpi_prefix")
+  candidates+=("$(openmpi_on_path "$own")" "$openmpi_prefix")
   for candidate in "${candidates[@]}"; do
     if [[ -n $candidate ]] && suitable "$candidate"; then
       mpi_home=$(cd "$candidate" && pwd)
@@ -221,9 +239,10 @@ END
 fetch_release() {
   local target=$1/$release_tarball
   if command -v curl >/dev/null; then
-    curl --fail --location --silent --show-error --retry 3 --output "$target" "$release_url"
+    curl --fail --location --silent --show-error --retry 3 --connect-timeout 20 --speed-limit 1000 --speed-time 60 \
+      --output "$target" "$release_url"
   elif command -v wget >/dev/null; then
-    wget --quiet --tries 3 --output-document "$target" "$release_url"
+    wget --quiet --tries 3 --timeout 20 --output-document "$target" "$release_url"
   else
     echo "neither curl nor wget is there"
     return 1
@@ -232,6 +251,7 @@ fetch_release() {
 
 # clone_openmpi FOLDER: gets the sources of $openmpi_commit, and what they need to be configured.
 clone_openmpi() {
+  export GIT_TERMINAL_PROMPT=0 GIT_HTTP_LOW_SPEED_LIMIT=1000 GIT_HTTP_LOW_SPEED_TIME=60
   git init --quiet "$1" && cd "$1" || return
   git fetch --depth 1 "$repository_url" "$openmpi_commit" && git checkout --quiet FETCH_HEAD || return
   git remote add origin "$repository_url"  # the submodules' places are given in relation to it
@@ -312,6 +332,35 @@ report_corrections() {
   say "corrections that do not: ${lacks[*]}"
 }
 
+# Says that the Open MPI that is taken, of release $1, lacks corrections. It is not known which another release than
+# the tested one needs: those that fit it were named when it was built.
+report_missing_corrections() {
+  local has=$mpi_home/share/mend/corrections patch missing=0 count=
+  if [[ $1 == "$tested_version" ]]; then
+    for patch in "$openmpi_patches"/*.patch; do
+      [[ -f $has/${patch##*/} ]] || missing=$((missing + 1))
+    done
+    ((missing > 0)) || return 0
+    count="$missing of "
+  elif [[ -d $has ]]; then
+    return 0
+  fi
+  say "without ${count}mend's corrections: docs/open-mpi.md; --open-mpi $tested_version builds one with them"
+}
+
+# Names the other builds of this kind (of the version, or of a repository; with corrections, or stock): there is another
+# one after each change of a correction.
+report_other_builds() {
+  local kind=${openmpi_prefix##*/} one others=()
+  kind=${kind%-*}
+  [[ -z $openmpi_commit ]] || kind=${kind/git-${openmpi_commit::12}/git-????????????}
+  for one in "$mend_prefix"/$kind-????????; do
+    if [[ -d $one && $one != "$openmpi_prefix" ]]; then others+=("${one##*/}"); fi
+  done
+  ((${#others[@]} > 0)) || return 0
+  say "earlier builds in $mend_prefix, to remove if nothing uses them any more: ${others[*]}"
+}
+
 # Says which networks this Open MPI can use.
 report_networks() {
   local options=" ${configure_options[*]}"
@@ -349,7 +398,16 @@ install_openmpi() {
 }
 
 build_openmpi() {
-  local work=$build/openmpi
+  local work=$build/openmpi folder
+  # configure and libtool cannot work in a folder with white space in its name.
+  if [[ $work =~ [[:space:]] ]]; then
+    work=$(mktemp -d "${TMPDIR:-/tmp}/mend-openmpi-XXXXXX")
+    trap "rm -rf ${work@Q}" EXIT
+  fi
+  for folder in "$openmpi_prefix" "$work"; do
+    [[ ! $folder =~ [[:space:]] ]] ||
+      refuse "Open MPI cannot be built in '$folder', whose name has white space: set MEND_PREFIX (or TMPDIR) to another"
+  done
   local source=$work/source objects=$work/objects applied=$work/applied
   if [[ -z $wanted$uncorrected ]]; then say "no Open MPI with fault tolerance found"; fi
   say "building Open MPI $openmpi_version${uncorrected:+ without corrections}, about 8 minutes on 2 cores, into"
@@ -384,4 +442,5 @@ build_openmpi() {
   suitable "$openmpi_prefix" || give_up "the Open MPI just built $unsuitable"
   mpi_home=$openmpi_prefix
   rm -rf "$work"
+  report_other_builds
 }

@@ -8,8 +8,9 @@ packages=(
   perl patch flex zlib1g-dev xz-utils bzip2 dpkg-dev debian-archive-keyring ca-certificates
 )
 
-# Installed too by who may install packages; without them, something is left out or slower.
-optional_packages=(mold gfortran gdb clang-format clang-tidy curl)
+# Installed too by who may install packages; without them, something is left out or slower. jobs/corrections.sh needs
+# procps.
+optional_packages=(mold gfortran gdb clang-format clang-tidy curl procps)
 
 # Needed for the sources of Open MPI's repository, which have no configure.
 packages_for_repository=(autoconf automake libtool m4 python3)

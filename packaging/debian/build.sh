@@ -43,8 +43,7 @@ version=$(sed -n 's/^project(mend VERSION \([0-9.]*\).*/\1/p' "$checkout/CMakeLi
 who="${DEBFULLNAME:-$(git -C "$checkout" config user.name || id -un)} <${DEBEMAIL:-$(git -C "$checkout" config user.email || echo "$(id -un)@$(hostname -f)")}>"
 source=$work/mend-$version
 mkdir "$source"
-# What belongs to the checkout, as it is in the work tree.
-git -C "$checkout" ls-files -z | tar --create --directory "$checkout" --null --files-from - | tar --extract --directory "$source"
+"$checkout/packaging/copy_sources.sh" "$source"
 cp -r "$here/debian" "$source/debian"
 control=$(<"$here/debian/control")
 printf '%s\n' "${control/@MAINTAINER@/"$who"}" >"$source/debian/control"

@@ -2,7 +2,7 @@
 # Tries the Debian packages as a new user would: builds and checks them, installs them, compiles a program in C and one
 # in C++, each with pkg-config and with CMake, and runs them while a rank is killed. Removes the packages at the end, but
 # not those that they need. Needs root, or sudo without a password. To be run on a machine on which mend is not installed:
-# packaging/debian/try.sh [FOLDER]
+# packaging/debian/try.sh [FOLDER]. If FOLDER has packages already, it tries these.
 
 set -euo pipefail
 unset CDPATH  # with it, cd may print
@@ -16,7 +16,7 @@ if ((EUID != 0)); then
   sudo -n true 2>/dev/null || fail "only root can install packages"
   as_root=(sudo)
 fi
-if dpkg-query --show --showformat='${db:Status-Status}\n' mend libmend-dev 2>/dev/null | grep -q '^installed$'; then
+if grep -qx installed < <(dpkg-query --show --showformat='${db:Status-Status}\n' mend libmend-dev 2>/dev/null); then
   fail "mend is installed on this machine already; remove it before"
 fi
 if [[ -z ${MPI_HOME-} && -f $checkout/build/environment.sh ]]; then source "$checkout/build/environment.sh"; fi
@@ -30,7 +30,10 @@ packages=${1:-$work/packages}
 mkdir -p "$packages"
 packages=$(cd "$packages" && pwd)
 maintainer=
-if ! compgen -G "$packages/mend_*.deb" >/dev/null; then
+if compgen -G "$packages/mend_*.deb" >/dev/null; then
+  echo "debian: nothing is built, but the packages that are in $packages are tried:"
+  (cd "$packages" && ls -l --time-style=long-iso -- *.deb)
+else
   maintainer=${DEBFULLNAME-}
   "$here/build.sh" "$packages"
 fi
