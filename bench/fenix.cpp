@@ -11,6 +11,7 @@
 #include "bench/command_line.hpp"
 #include "base/clock.hpp"
 #include "base/median.hpp"
+#include "fenix/data/group.hpp"
 #include "fenix/process/job.hpp"
 #include "framework/session.hpp"
 #include "store/engine/store_engine.hpp"
@@ -56,6 +57,8 @@ class Contestant {
   virtual void begin() = 0;
   virtual void commit() = 0;
   virtual void restore() = 0;
+  /// Waits until what a restore sends behind has come.
+  virtual void finish() = 0;
   /// Ends that.
   virtual void end() {}
 
@@ -76,6 +79,7 @@ class OfStore final : public Contestant {
   }
   void commit() override { store_.commit(); }
   void restore() override { store_.restore(); }
+  void finish() override { store_.finish_commit(); }
   void end() override { store_.end_epoch(); }
 
  private:
@@ -91,6 +95,9 @@ class InC final : public Contestant {
   }
   void commit() override { require(mend_commit(handle(), nullptr) == MEND_SUCCESS, "mend_commit has failed"); }
   void restore() override { require(mend_restore(handle(), nullptr) == MEND_SUCCESS, "mend_restore has failed"); }
+  void finish() override {
+    require(mend_finish_commit(handle(), nullptr) == MEND_SUCCESS, "mend_finish_commit has failed");
+  }
   void end() override { require(mend_unprotect(handle(), "data") == MEND_SUCCESS, "mend_unprotect has failed"); }
 
  private:
@@ -118,6 +125,7 @@ class OfFenix final : public Contestant {
     const int code = fenix::data::member_restore(group_, 0, data().data(), static_cast<int>(data().size()));
     require(code == FENIX_SUCCESS, "Fenix_Data_member_restore has failed");
   }
+  void finish() override { mend::fenix::state().groups.at(group_)->finish_copies(); }
   void end() override { fenix::data::group_delete(group_); }
 
  private:
@@ -244,6 +252,7 @@ class Restores {
       std::ranges::fill(contestant.data(), std::byte{});
       if (dynamic_cast<OfFenix*>(&contestant) == nullptr) contestant.begin();
       contestant.restores.push_back(measure(comm, [&] { contestant.restore(); }));
+      contestant.finish();
       const auto right = value_of(rank, killed - 1);
       require(std::ranges::all_of(contestant.data(), [&](std::byte byte) { return byte == right; }),
               "what was restored is not what was committed");

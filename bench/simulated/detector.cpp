@@ -262,7 +262,7 @@ Json equation_1() {
     std::vector<RingOutline::Death> chased;
     for (std::uint32_t i = 0; i < f; ++i) {
       together.push_back({100 - i, Time{0}});
-      chased.push_back({100 + i, i * (timing.delta - timing.eta / 100)});  // each observer dies before it reports
+      chased.push_back({100 + i, i * (timing.delta - timing.eta)});  // each observer dies before it reports
     }
     const double limit = bound(n, f, in_seconds(timing.delta));
     const double at_once = in_seconds(with_cores(n, timing, together, f).all_known);

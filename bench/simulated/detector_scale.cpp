@@ -71,16 +71,17 @@ Json line(const DetectorScale& scale, std::uint32_t n, const Setting& setting) {
   MeanAndLongest first;
   MeanAndLongest all;
   double messages = 0;
+  double heartbeats = 0;
   for (std::uint32_t run = 0; run < scale.runs; ++run) {
     const auto deaths = burst(n, scale.failures, setting.within, run);
     const RingRun result = run_ring(n, setting.timing, setting.network, deaths, run);
     first.add(in_seconds(result.outcome.first_known));
     all.add(in_seconds(result.outcome.all_known));
     messages += static_cast<double>(result.messages) / n / scale.failures / scale.runs;
+    heartbeats += result.heartbeats_per_s / scale.runs;
   }
   const double bound = detection_bound(n, scale.failures, in_seconds(setting.timing.delta), in_seconds(setting.tau)) +
                        in_seconds(setting.within);
-  const double heartbeats = n / in_seconds(setting.timing.eta);
   const double mean_first = first.sum / scale.runs;
   const double mean_all = all.sum / scale.runs;
   std::puts(fmt::format("{:10} | {:10.4g} {:12.4g} | {:10.4g} {:11.4g} | {:9.4g} | {:11.4g} | {:16.1f}", n, mean_first,

@@ -44,6 +44,7 @@ inline std::vector<RingOutline::Death> burst(std::uint32_t n, std::uint32_t fail
 struct RingRun {
   RingOutline::Outcome outcome;
   std::uint64_t messages = 0;  ///< without heartbeats
+  double heartbeats_per_s = 0;
 };
 
 /// Runs until all living processes know of all deaths and the ring is closed, and a time-out longer. Throws
@@ -70,7 +71,9 @@ inline RingRun run_ring(std::uint32_t n, const Timing& timing, const transport::
   } while (now < latest && group.verdict());
   group.run(now + timing.delta);
   if (const auto wrong = group.verdict()) throw std::runtime_error(*wrong);
-  RingRun run{{}, group.messages_sent() - group.heartbeats_sent()};
+  const double seconds = in_seconds(now + timing.delta);
+  RingRun run{
+      {}, group.messages_sent() - group.heartbeats_sent(), static_cast<double>(group.heartbeats_sent()) / seconds};
   for (const auto& death : deaths) {
     run.outcome.all_known = std::max(run.outcome.all_known, group.known_by_all({death.process}) - begin);
   }
