@@ -426,7 +426,7 @@ int MessageLogs::run(Call call, void* work) {
   }
   // The next call may leave by longjmp, so no object with a destructor may exist here.
   if (has_resumed) {
-    resume();
+    fenix::resume();  // the program, not the logs
   } else if (code != MPI_SUCCESS) {
     handle_error(state().engine().epoch_state().application.get(), code);
   }

@@ -52,7 +52,6 @@ void wait_for_the_second_death() {
     CHECK(fenix::detect_failures() == FENIX_SUCCESS);
     ::usleep(1000);
   }
-  fenix::mlog::activate(FENIX_MLOG_NONE);
 }
 
 void commit() {
@@ -82,6 +81,7 @@ int main(int argc, char** argv) {
   store();
   wait_for_the_second_death();
   if (rank == 2) commit();
+  fenix::mlog::activate(FENIX_MLOG_NONE);
   int sum = 1;
   CHECK(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == 4);
   CHECK(Fenix_Finalize() == FENIX_SUCCESS);
