@@ -134,9 +134,10 @@ class Group {
   void finish_copies();
   /// After a failure: restores the history on all ranks, drops elements that were stored and not committed, and sends
   /// newcomers the definitions of the members. If ranks were given up, each remaining rank keeps its own data, which is
-  /// committed again. Members that were deleted since the last commit stay deleted. Collective over the ranks in the
-  /// first call of an epoch; does nothing in later calls, or before a failure. Throws as Store::restore does, except
-  /// for lost data: in that case the history is empty, and a warning is printed.
+  /// committed again. Members that were deleted since the last commit stay deleted, unless one was created again with
+  /// elements of the same size. Collective over the ranks in the first call of an epoch; does nothing in later calls,
+  /// or before a failure. Throws as Store::restore does, except for lost data: in that case the history is empty, and a
+  /// warning is printed.
   void catch_up();
 
   const std::vector<Definition>& definitions() const { return definitions_; }

@@ -14,12 +14,14 @@
 namespace mend {
 namespace {
 
+constexpr int digits_of_x87 = 64;
 constexpr std::size_t used_bytes_of_x87 = 10;
+constexpr bool long_double_has_unused_bytes =
+    std::numeric_limits<long double>::digits == digits_of_x87 && sizeof(long double) == 16;
 
 /// Returns how many long doubles of the x87 a value of a type begins with that is made of no others.
 std::size_t x87_numbers_in(MPI_Datatype type) {
-  constexpr int digits_of_x87 = 64;
-  if (std::numeric_limits<long double>::digits != digits_of_x87 || sizeof(long double) != 16) return 0;
+  if (!long_double_has_unused_bytes) return 0;
   if (type == MPI_LONG_DOUBLE || type == MPI_LONG_DOUBLE_INT) return 1;
   if (type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_CXX_LONG_DOUBLE_COMPLEX) return 2;
   // Types that were asked for by the digits of Fortran's numbers are other names for these.
@@ -82,36 +84,29 @@ void clear_unused_in(std::byte* values, std::size_t count, const PackedForm& for
 }
 
 // The form of a type that is made of others is an attribute of the type, because MPI copies the whole description of a
-// type when it is asked for.
-
-using KeptForm = std::shared_ptr<const PackedForm>;
-
-int copy_kept_form(MPI_Datatype, int, void*, void* form, void* made, int* is_copied) {
-  *static_cast<void**>(made) = std::make_unique<KeptForm>(*static_cast<const KeptForm*>(form)).release();
-  *is_copied = 1;
-  return MPI_SUCCESS;
-}
+// type when it is asked for. A duplicate of the type gets its own when it is sent: most duplicates are for receives.
 
 int drop_kept_form(MPI_Datatype, int, void* form, void*) {
-  const std::unique_ptr<KeptForm> dropped(static_cast<KeptForm*>(form));
+  const std::unique_ptr<PackedForm> dropped(static_cast<PackedForm*>(form));
   return MPI_SUCCESS;
 }
 
 const PackedForm& kept_form_of(MPI_Datatype type) {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    check_mpi(PMPI_Type_create_keyval(&copy_kept_form, &drop_kept_form, &made, nullptr), "MPI_Type_create_keyval");
+    check_mpi(PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &drop_kept_form, &made, nullptr),
+              "MPI_Type_create_keyval");
     return made;
   }();
-  KeptForm* kept = nullptr;
+  PackedForm* kept = nullptr;
   int is_kept = 0;
   PMPI_Type_get_attr(type, key, static_cast<void*>(&kept), &is_kept);
   if (is_kept == 0) {
-    auto form = std::make_unique<KeptForm>(std::make_shared<const PackedForm>(packed_form_of(type)));
+    auto form = std::make_unique<PackedForm>(packed_form_of(type));
     check_mpi(PMPI_Type_set_attr(type, key, form.get()), "MPI_Type_set_attr");
     kept = form.release();
   }
-  return **kept;
+  return *kept;
 }
 
 }  // namespace
@@ -125,6 +120,7 @@ TypeEnvelope envelope_of(MPI_Datatype type) {
 bool has_unused_bytes(MPI_Datatype type) { return x87_numbers_in(type) > 0; }
 
 void clear_unused(std::span<std::byte> packed, MPI_Datatype type) {
+  if (!long_double_has_unused_bytes) return;
   const auto clear = [&](const PackedForm& form) {
     if (form.size > 0) clear_unused_in(packed.data(), packed.size() / form.size, form);
   };

@@ -176,7 +176,10 @@ void DiskTier::give_up(agreement::Remarks all) {
   const Stage was = std::exchange(stage_, Stage::given_up);
   if (!background_.busy()) copy_ = Bytes();  // otherwise at a later commit
   if (std::exchange(told_, true)) return;
-  if (was == Stage::writing) remove_attempt();
+  if (was == Stage::writing) {
+    remove_attempt();  // waits until the copy is not used any more
+    copy_ = Bytes();
+  }
   if (was == Stage::sealing && is_first()) remove_unless_complete();
   if ((all & disk_is_idle) != 0) remove_abandoned();
   const auto failure = std::exchange(failure_, std::nullopt);

@@ -258,7 +258,8 @@ int PMPI_Start(MPI_Request* request) {
     return note_started(logged->in_call([&] { return logged->messages().start(*request); }), *request);
   }
   if (mend::process_context().persistent_requests.are_outdated(1, request)) return refuse_outdated();
-  return note_started(library(request), *request);
+  const int code = library(request);  // which may set another handle
+  return note_started(code, *request);
 }
 MEND_SAME_AS_PMPI(MPI_Start);
 

@@ -59,8 +59,12 @@ int compare_groups(MPI_Comm one, MPI_Comm other, int* result) {
   return code;
 }
 
-/// Returns true for the keys of attributes that MPI sets itself, as MPI_TAG_UB. Only the real MPI_COMM_WORLD has them.
-bool is_key_of_mpi(int key) { return key >= MPI_TAG_UB && key <= MPI_FT; }
+/// Returns true for the keys of attributes that MPI itself sets for communicators, as MPI_TAG_UB. The real
+/// MPI_COMM_WORLD has all of them. The keys of windows lie in between.
+bool is_key_of_mpi(int key) {
+  const bool is_of_windows = key >= MPI_WIN_BASE && key <= MPI_WIN_MODEL;
+  return key >= MPI_TAG_UB && key <= MPI_FT && !is_of_windows;
+}
 
 MPI_Comm resolve_to_get(MPI_Comm comm, int key) { return is_key_of_mpi(key) ? comm : resolve_to_ask(comm); }
 
@@ -121,7 +125,7 @@ MPI_Comm PMPI_Comm_f2c(MPI_Fint number) {
 }
 
 // With these functions of its own, the library gets attributes for Fortran: those of MPI_Comm_get_attr and
-// MPI_Attr_get. `attributes`: of the communicator.
+// MPI_Attr_get, and those of windows and types. `attributes`: of the object.
 extern "C" {
 int ompi_attr_get_aint(void* attributes, int key, MPI_Aint* value, int* is_set);
 int ompi_attr_get_fint(void* attributes, int key, MPI_Fint* value, int* is_set);
