@@ -93,6 +93,18 @@ MPI_Errhandler throwing_handler() {
 
 }  // namespace
 
+bool is_mpi_initialised() {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  return initialised != 0;
+}
+
+bool is_mpi_finalised() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  return finalised != 0;
+}
+
 MpiOutcome outcome_of(int code) {
   if (code == MPI_SUCCESS) return MpiOutcome::success;
   const int error_class = class_of(code);

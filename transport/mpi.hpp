@@ -18,6 +18,10 @@
 
 namespace mend {
 
+/// Returns true if this process has initialised MPI, or has also finalised it. Local.
+bool is_mpi_initialised();
+bool is_mpi_finalised();
+
 /// The meaning of a return code for mend.
 enum class MpiOutcome {
   success,

@@ -18,8 +18,11 @@ Turn turn() {
   return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
 }
 
-void begin_stage(std::uint64_t stage) {
-  if (turn().stage != static_cast<std::uint32_t>(stage)) turn_now.store(stage << 32, std::memory_order_relaxed);
+std::uint64_t stage_of_body(Epoch epoch) { return 2 * std::uint64_t{epoch.value}; }
+std::uint64_t stage_of_recovery(Epoch epoch) { return stage_of_body(epoch) + 1; }
+
+void begin_stage(std::uint64_t stage, std::uint32_t step = 0) {
+  if (turn().stage != static_cast<std::uint32_t>(stage)) turn_now.store(stage << 32 | step, std::memory_order_relaxed);
 }
 
 void take_step() { turn_now.store(turn_now.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
@@ -36,9 +39,11 @@ std::uint64_t library_rounds() { return rounds.load(std::memory_order_relaxed); 
 
 void note_library_round() { rounds.store(library_rounds() + 1, std::memory_order_relaxed); }
 
-void begin_body_turns(Epoch epoch) { begin_stage(2 * std::uint64_t{epoch.value}); }
+void begin_body_turns(Epoch epoch) { begin_stage(stage_of_body(epoch)); }
 
-void begin_recovery_turns(Epoch epoch) { begin_stage(2 * std::uint64_t{epoch.value} + 1); }
+void begin_recovery_turns(Epoch epoch) { begin_stage(stage_of_recovery(epoch)); }
+
+void join_recovery_turns(Epoch epoch, std::uint32_t step) { begin_stage(stage_of_recovery(epoch), step); }
 
 InLibrary::InLibrary(Step step, std::chrono::milliseconds allowance)
     : step_(step), before_(allowance_now.load(std::memory_order_relaxed)) {

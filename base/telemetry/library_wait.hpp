@@ -49,6 +49,8 @@ void note_library_round();
 /// Begins the body of `epoch`, or the recovery that ends it. Main thread. Local.
 void begin_body_turns(Epoch epoch);
 void begin_recovery_turns(Epoch epoch);
+/// Begins that recovery at this step, for a process that comes in the middle of it. Main thread. Local.
+void join_recovery_turns(Epoch epoch, std::uint32_t step);
 
 /// Marks the main thread as waiting in the library during its lifetime.
 class InLibrary {

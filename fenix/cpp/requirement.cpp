@@ -1,5 +1,6 @@
 #include "base/telemetry/log.hpp"
 #include "fenix/fenix_opt.hpp"
+#include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -24,11 +25,7 @@ void end_for_requirement(const char* predicate, const char* file, int line, cons
   va_end(arguments);
   mend::log::error(fmt::format("{}:{} {}: '{}' does not hold{}{}", file, line, function, predicate,
                                reason[0] == '\0' ? "" : ": ", reason.data()));
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (initialized != 0 && finalized == 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (mend::is_mpi_initialised() && !mend::is_mpi_finalised()) MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
 }
 

@@ -19,10 +19,8 @@ bool is_named(MPI_Datatype type) {
 
 void free_type(const MPI_Datatype* type) {
   const std::unique_ptr<const MPI_Datatype> owner(type);
-  int finalized = 0;
-  MPI_Finalized(&finalized);
   MPI_Datatype freed = *type;
-  if (finalized == 0) MPI_Type_free(&freed);
+  if (!is_mpi_finalised()) MPI_Type_free(&freed);
 }
 
 /// In Fenix, a member with data keeps its number of elements and their size. Programs for Fenix 1.0 may change the

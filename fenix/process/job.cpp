@@ -10,6 +10,7 @@
 #include "fenix/mlog/message_logs.hpp"
 #include "fenix/process/settings.hpp"
 #include "framework/run.hpp"
+#include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -93,9 +94,7 @@ class HandlerKept {
   explicit HandlerKept(MPI_Comm comm) : comm_(comm) { MPI_Comm_get_errhandler(comm, &handler_); }
   ~HandlerKept() {
     const bool set_by_program = handler_ != MPI_ERRORS_ARE_FATAL && handler_ != MPI_ERRORS_RETURN;
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!set_by_program || finalized != 0) return;
+    if (!set_by_program || is_mpi_finalised()) return;
     MPI_Comm_set_errhandler(comm_, handler_);
     MPI_Errhandler_free(&handler_);
   }
@@ -109,9 +108,7 @@ class HandlerKept {
 
 /// Exits before there is a job. All processes do so.
 [[noreturn]] void exit_at_start(int code) {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  if (initialised != 0) PMPI_Finalize();
+  if (is_mpi_initialised()) PMPI_Finalize();
   std::exit(code);
 }
 

@@ -6,6 +6,7 @@
 #include "fenix/process/job.hpp"
 #include "framework/process/mpi_runtime.hpp"
 #include "framework/process/process_context.hpp"
+#include "transport/mpi.hpp"
 
 #include <mpi.h>
 
@@ -23,9 +24,7 @@ void leave_mpi() {
   if (!now.job) return;
   const bool alone = now.job->leaves_mpi_alone();
   now.farewell.release();  // MPI frees it
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized == 0) {
+  if (!is_mpi_finalised()) {
     if (alone) {
       leave_mpi_alone();
     } else {

@@ -62,9 +62,7 @@ bool spans_the_launch(MPI_Comm comm) {
 }  // namespace
 
 Options options_of(const StartArguments& arguments) {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  if (initialised == 0) throw UsageError("Fenix_Init comes after MPI_Init");
+  if (!is_mpi_initialised()) throw UsageError("Fenix_Init comes after MPI_Init");
   if (!spans_the_launch(arguments.comm)) {
     throw UsageError(
         "Fenix_Init needs MPI_COMM_WORLD or a duplicate of it: spares are taken from all that was launched");

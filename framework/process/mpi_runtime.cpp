@@ -107,9 +107,7 @@ void leave_mpi_alone() {
 }
 
 MpiRuntime::MpiRuntime() {
-  int finalised = 0;
-  MPI_Finalized(&finalised);
-  if (finalised) {
+  if (is_mpi_finalised()) {
     throw UsageError(
         "mend::run was called after MPI_Finalize, which is the end of MPI in a process: call it before, or leave "
         "MPI_Init and MPI_Finalize to it");

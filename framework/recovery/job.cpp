@@ -14,6 +14,7 @@
 #include "framework/process/own_death.hpp"
 #include "framework/process/misspelt_variables.hpp"
 #include "transport/library_function.hpp"
+#include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 #include <mpi-ext.h>
@@ -65,19 +66,6 @@ std::filesystem::path trace_of(const std::filesystem::path& folder, ProcessId se
 void remove_later_launches(const std::filesystem::path& folder, ProcessId self) {
   std::error_code ignored;  // as of files that belong to another user
   for (int launch = 2; std::filesystem::remove(trace_of(folder, self, launch), ignored);) ++launch;
-}
-
-bool is_initialised() {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  return initialised != 0;
-}
-
-/// Returns true if the program has finalised MPI, so that the processes cannot meet any more.
-bool is_finalised() {
-  int finalised = 0;
-  MPI_Finalized(&finalised);
-  return finalised != 0;
 }
 
 /// Returns true if all processes have refused, for any reason.
@@ -175,12 +163,13 @@ void Job::refuse(const std::exception& error) {
   refused_ = code_of(error);
   const std::string sentence = refused_ == ExitCode::failed ? describe_failed_start(error) : error.what();
   say_for_all(sentence.c_str());
-  if (is_finalised()) {
+  if (is_mpi_finalised()) {  // so the processes cannot meet any more
     job_status::finished(*refused_);
+    job_status::closed();
     return;
   }
-  if (!is_initialised() && !launch::job().empty()) mpi_.emplace();
-  const bool all_alike = !is_initialised() || refuse_together(*refused_);
+  if (!is_mpi_initialised() && !launch::job().empty()) mpi_.emplace();
+  const bool all_alike = !is_mpi_initialised() || refuse_together(*refused_);
   if (!all_alike && !launch::speaks_for_all()) {
     log::error(sentence);
     job_status::said(sentence);

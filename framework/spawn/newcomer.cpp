@@ -26,15 +26,6 @@ Communicator connect(const std::string& port) {
   return merged(returning_errors(made), true);
 }
 
-/// Takes over the turn of the members, at this step of the recovery that ends `epoch`. With an earlier turn, this
-/// process would be judged to be behind them (detector/stall/stuck_process.hpp).
-void take_turn(Epoch epoch, std::uint32_t step) {
-  begin_recovery_turns(epoch);
-  while (current_library_wait().turn.step < step) {
-    const InLibrary agreement_of_the_others(InLibrary::Step::agreement);
-  }
-}
-
 }  // namespace
 
 Newcomer::Newcomer(FailureDetector& detector)
@@ -84,7 +75,8 @@ EpochState Newcomer::join(AgreementProvider& agreements) {
 
     reach("newcomer.admitted");
     EpochState& epoch_state = join_info.epoch_state;
-    take_turn(epoch_state.epoch, read_admission(*admission).step);
+    // With an earlier turn, this process would be judged to be behind the members (detector/stall/stuck_process.hpp).
+    join_recovery_turns(epoch_state.epoch, read_admission(*admission).step);
     std::vector<ProcessId> members = epoch_state.members;
     members.push_back(self_);
     detector_.enter(members);

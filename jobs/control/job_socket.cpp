@@ -35,12 +35,15 @@ std::filesystem::path named_folder() {
   return named == nullptr ? "" : named;
 }
 
+/// The folder where there is no XDG_RUNTIME_DIR.
+std::filesystem::path temporary_folder() { return fmt::format("/tmp/mend-{}", ::geteuid()); }
+
 /// The folder for this process's socket.
 std::filesystem::path own_folder() {
   if (const auto named = named_folder(); !named.empty()) return named;
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && ::access(runtime, W_OK) == 0) return std::filesystem::path(runtime) / "mend";
-  return fmt::format("/tmp/mend-{}", ::geteuid());
+  return temporary_folder();
 }
 
 bool is_private(const std::filesystem::path& folder) {
@@ -77,7 +80,7 @@ bool is_of_this_user(stream_protocol::socket& peer) {
 
 std::vector<std::filesystem::path> searched_folders() {
   if (const auto named = named_folder(); !named.empty()) return {named};
-  return {own_folder(), fmt::format("/run/user/{}/mend", ::geteuid()), fmt::format("/tmp/mend-{}", ::geteuid())};
+  return {own_folder(), fmt::format("/run/user/{}/mend", ::geteuid()), temporary_folder()};
 }
 
 std::filesystem::path socket_folder() {

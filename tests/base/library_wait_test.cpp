@@ -46,6 +46,8 @@ TEST(Turn, counts_agreements_in_each_stage) {
   begin_recovery_turns(Epoch{1});
   EXPECT_EQ(current_library_wait().turn, (Turn{3, 2})) << "a stage begins once";
   EXPECT_LT((Turn{2, 9}), (Turn{3, 1}));
+  join_recovery_turns(Epoch{2}, 4);
+  EXPECT_EQ(current_library_wait().turn, (Turn{5, 4}));
 }
 
 TEST(LibraryWait, of_much_data_may_take_its_time) {

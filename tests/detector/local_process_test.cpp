@@ -1,11 +1,11 @@
 #include "detector/local/local_process.hpp"
+#include "tests/support/kernel.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,13 +248,7 @@ TEST(OwnThreads, compute_if_they_run_and_not_if_they_sleep) {
 }
 
 /// Returns true if the kernel tells processes other than the parent how a process has ended.
-bool kernel_tells_exits() {
-  utsname system{};
-  int major = 0;
-  int minor = 0;
-  return ::uname(&system) == 0 && std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
-         std::pair(major, minor) >= std::pair(6, 15);
-}
+bool kernel_tells_exits() { return support::kernel_is_at_least(6, 15); }
 
 TEST(LocalProcess, says_how_it_has_ended_once_its_parent_has_heard_of_it) {
   if (!kernel_tells_exits()) GTEST_SKIP() << "before Linux 6.15";

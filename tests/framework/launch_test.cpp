@@ -2,10 +2,10 @@
 // initialised by mend or by the caller; with options given in every way.
 
 #include "tests/support/subject_job.hpp"
+#include "tests/support/kernel.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/utsname.h>
 
 #include <csignal>
 #include <cstdio>
@@ -252,12 +252,7 @@ TEST(Log, tells_of_a_recovery_when_it_happens_in_one_line_on_one_process) {
 
 /// The kernel reports what the runtime does not (Linux 6.15 and later).
 TEST(Log, tells_of_what_started_processes_have_died) {
-  utsname system{};
-  int major = 0;
-  int minor = 0;
-  ASSERT_EQ(::uname(&system), 0);
-  ASSERT_EQ(std::sscanf(system.release, "%d.%d", &major, &minor), 2);
-  if (std::pair(major, minor) < std::pair(6, 15)) GTEST_SKIP() << "before Linux 6.15";
+  if (!support::kernel_is_at_least(6, 15)) GTEST_SKIP() << "before Linux 6.15";
   const auto end = play("dies_at_step_5_again_and_again", 2, 0, {"--mend-on-failure=spawn", "--mend-spawn-tries=3"});
   EXPECT_EQ(end.exit_code, 3);
   EXPECT_THAT(notes(end), AllOf(SizeIs(3), Each(HasSubstr(" died (SIGKILL), process "))));

@@ -42,8 +42,8 @@
 //     and call the spares back from the next epoch, so that all come back and answer. If the round is repeated instead,
 //     the next epoch is without the dead process, and spares that have parked there ignore the call;
 //   - a newcomer or its host dies: until the last agreement on it, it is not in the job, and all take another round;
-//   - the host cannot start a process, because it lacks something, or because what it starts dies: another process
-//     becomes the host, on another machine if there is one, up to most_hosts in a recovery;
+//   - the host cannot start a process, because it lacks something, or because what it starts dies or does not come in
+//     time: another process becomes the host, on another machine if there is one, up to most_hosts in a recovery;
 //   - one process cannot get a communicator, although no process died: when all have agreed on that, this process ends,
 //     and the others take another round. If no process can, the job ends;
 //   - a rank dies again and again by a fault of the program: a process that knows this contributes it to the job

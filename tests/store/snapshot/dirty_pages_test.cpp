@@ -1,4 +1,5 @@
 #include "store/snapshot/dirty_pages.hpp"
+#include "tests/support/kernel.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -7,14 +8,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <random>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -53,13 +51,9 @@ class Pages {
 
 /// Linux 6.7 can report which pages were written, to a process that may handle its own page faults.
 bool kernel_reports_writes() {
-  utsname system{};
-  int major = 0;
-  int minor = 0;
-  if (::uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &major, &minor) != 2) return false;
   const int faults = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
   if (faults >= 0) ::close(faults);
-  return faults >= 0 && std::pair(major, minor) >= std::pair(6, 7);
+  return faults >= 0 && support::kernel_is_at_least(6, 7);
 }
 
 TEST(DirtyPages, are_possible_where_the_kernel_reports_writes) {
