@@ -67,10 +67,17 @@ Staging staging_of(const FenixSnapshot& snapshot) {
   return staged;
 }
 
+/// Returns the definition of the member; null if there is none.
+template <class Definitions>
+auto find_in(Definitions& definitions, int id) {
+  const auto found = std::ranges::find(definitions, id, &Definition::id);
+  return found == definitions.end() ? nullptr : &*found;
+}
+
 /// Returns the size of the member's elements; 0 if there is no such member.
 std::size_t element_bytes_of(const std::vector<Definition>& definitions, int id) {
-  const auto found = std::ranges::find(definitions, id, &Definition::id);
-  return found == definitions.end() ? 0 : found->element_bytes;
+  const Definition* const found = find_in(definitions, id);
+  return found == nullptr ? 0 : found->element_bytes;
 }
 
 /// Returns a snapshot that refers to the bytes in `image`.
@@ -333,30 +340,35 @@ void Group::share_definitions(std::vector<Definition> recorded) {
     learn(read_definitions(bytes));
   }
   for (FenixSnapshot& snapshot : history_)
-    std::erase_if(snapshot.members, [this](const auto& kept) { return !has(kept.first, kept.second.element_bytes); });
+    std::erase_if(snapshot.members,
+                  [&](const auto& kept) { return !has(kept.first, kept.second.element_bytes, snapshot.time_stamp); });
+  // After a rollback, new members are in the next snapshot.
+  for (Definition& one : definitions_) one.since = std::min(one.since, next_time_stamp_);
   warn_of_loss(teller);
   informed_ = true;
 }
 
-/// Returns true if there is a member with this number whose elements have this size. Local.
-bool Group::has(int id, std::size_t element_bytes) const {
-  const auto found = std::ranges::find(definitions_, id, &Definition::id);
-  return found != definitions_.end() && found->element_bytes == element_bytes;
+/// Returns true if the member with this number and elements of this size, in the snapshot with this time stamp, is
+/// there. Local.
+bool Group::has(int id, std::size_t element_bytes, int time_stamp) const {
+  const Definition* const found = find_in(definitions_, id);
+  return found != nullptr && found->element_bytes == element_bytes && found->since <= time_stamp;
 }
 
 /// Removes the members that a survivor has deleted since its snapshot, unless another survivor still has them. A member
-/// that was deleted, and created again with elements of another size, is another member. Collective over the ranks.
+/// that was deleted and created again is another member. Collective over the ranks.
 void Group::drop_deleted(std::vector<Definition>& recorded) const {
   const MPI_Comm comm = engine_.epoch_state().store.get();
+  const int newest = next_time_stamp_ - 1;
   std::vector<std::uint64_t> mine;  // for each member its number, and the size of its elements
   for (const Definition& one : recorded) {
-    if (informed_ && !has(one.id, one.element_bytes))
+    if (informed_ && !has(one.id, one.element_bytes, newest))
       mine.insert(mine.end(), {static_cast<std::uint64_t>(one.id), one.element_bytes});
   }
   const std::vector<std::uint64_t> deleted = gather_padded(comm, std::move(mine)).all;
   std::vector<int> is_kept;
   for (std::size_t at = 0; at < deleted.size(); at += 2)
-    is_kept.push_back(informed_ && has(static_cast<int>(deleted[at]), deleted[at + 1]) ? 1 : 0);
+    is_kept.push_back(informed_ && has(static_cast<int>(deleted[at]), deleted[at + 1], newest) ? 1 : 0);
   if (is_kept.empty()) return;
   const auto count = static_cast<int>(is_kept.size());
   call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, is_kept.data(), count, MPI_INT, MPI_MAX, comm); }, "MPI_Allreduce");
@@ -372,16 +384,16 @@ void Group::drop_deleted(std::vector<Definition>& recorded) const {
 
 // --- members ---------------------------------------------------------------------------------------------------
 
-Definition* Group::find(int id) {
-  const auto found = std::ranges::find(definitions_, id, &Definition::id);
-  return found == definitions_.end() ? nullptr : &*found;
-}
+Definition* Group::find(int id) { return find_in(definitions_, id); }
 
 void Group::define(const Definition& definition) {
   if (Definition* known = find(definition.id)) {
+    const int since = known->since;
     *known = definition;
+    known->since = since;
   } else {
     definitions_.push_back(definition);
+    definitions_.back().since = next_time_stamp_;
     new_members_.insert(definition.id);
     reserve();
   }

@@ -56,6 +56,8 @@ struct Definition {
   std::size_t element_bytes = 0;
   ElementType datatype{};
   std::shared_ptr<const ::fenix::data::SerializeFunc> serializer{};  ///< null: the elements are copied as they lie
+  int since = 0;  ///< time stamp of the first snapshot that can have it; a member of the same number in an earlier one
+                  ///< is another, which was deleted
 };
 
 /// A member's elements that were stored.
@@ -134,10 +136,9 @@ class Group {
   void finish_copies();
   /// After a failure: restores the history on all ranks, drops elements that were stored and not committed, and sends
   /// newcomers the definitions of the members. If ranks were given up, each remaining rank keeps its own data, which is
-  /// committed again. Members that were deleted since the last commit stay deleted, unless one was created again with
-  /// elements of the same size. Collective over the ranks in the first call of an epoch; does nothing in later calls,
-  /// or before a failure. Throws as Store::restore does, except for lost data: in that case the history is empty, and a
-  /// warning is printed.
+  /// committed again. Members that were deleted since the last commit stay deleted. Collective over the ranks in the
+  /// first call of an epoch; does nothing in later calls, or before a failure. Throws as Store::restore does, except
+  /// for lost data: in that case the history is empty, and a warning is printed.
   void catch_up();
 
   const std::vector<Definition>& definitions() const { return definitions_; }
@@ -196,7 +197,7 @@ class Group {
   std::string describe(const DataLoss& loss) const;
   void stage_newest();
   void share_definitions(std::vector<Definition> recorded);
-  bool has(int id, std::size_t element_bytes) const;
+  bool has(int id, std::size_t element_bytes, int time_stamp) const;
   void drop_deleted(std::vector<Definition>& recorded) const;
   void warn_of_loss(std::optional<int> teller);
   Image::Sizes expected_sizes() const;

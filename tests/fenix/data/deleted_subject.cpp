@@ -1,5 +1,6 @@
-// Members that were deleted since the last commit, one of which was created again with smaller elements. Then rank 1 of
-// 4 dies, and a spare takes over: all ranks have the members that the survivors have, and the data of these alone.
+// Members that were deleted since the last commit, two of which were created again: with smaller elements, and as
+// before. Then rank 1 of 4 dies, and a spare takes over: all ranks have the members that the survivors have, and the
+// data of these alone.
 
 #include <fenix.hpp>
 
@@ -16,7 +17,7 @@ namespace {
 namespace data = fenix::data;
 
 constexpr int group = 0;
-enum Member { first, deleted, renewed, last };
+enum Member { first, deleted, renewed, again, last };
 constexpr int count = 100;
 
 MPI_Comm comm = MPI_COMM_NULL;
@@ -43,13 +44,16 @@ void commit_and_delete() {
   data::member_create(group, first, values.data(), count, MPI_INT);
   data::member_create(group, deleted, &single, 1, MPI_INT);
   data::member_create(group, renewed, doubles.data(), count, MPI_DOUBLE);
+  data::member_create(group, again, values.data(), count, MPI_INT);
   data::member_create(group, last, values.data(), count, MPI_INT);
   std::iota(values.begin(), values.end(), 1000 * rank);
   std::iota(doubles.begin(), doubles.end(), 0.5);
   data::checkpoint(group, data::SUBSET_FULL);
   data::member_delete(group, deleted);
   data::member_delete(group, renewed);
+  data::member_delete(group, again);
   data::member_create(group, renewed, ints.data(), count, MPI_INT);
+  data::member_create(group, again, ints.data(), count, MPI_INT);
 }
 
 bool are_restored(int member) {
@@ -63,10 +67,12 @@ bool are_restored(int member) {
 
 void check() {
   CHECK(!data::member_created(group, deleted));
-  CHECK(data::group_members(group) == std::vector<int>({first, last, renewed}));
+  CHECK(data::group_members(group) == std::vector<int>({first, last, renewed, again}));
   for (const int member : {first, last}) CHECK(define(member, values.data()) == FENIX_SUCCESS);
-  CHECK(define(renewed, ints.data()) == FENIX_SUCCESS);
-  CHECK(code_of([] { return data::member_load(group, renewed); }) == FENIX_ERROR_NODATA_FOUND);
+  for (const int member : {renewed, again}) {
+    CHECK(define(member, ints.data()) == FENIX_SUCCESS);
+    CHECK(code_of([&] { return data::member_load(group, member); }) == FENIX_ERROR_NODATA_FOUND);
+  }
   // A part of the member is stored, beside others that are as they were.
   std::iota(ints.begin(), ints.end(), rank);
   data::member_store(group, renewed, fenix::DataSubset(9));
