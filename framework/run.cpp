@@ -39,6 +39,7 @@ bool leave_with_others(ExitCode code) {
     return refuse_together(code);
   } catch (const UsageError&) {  // the caller reports its own error first, not one about MPI
     job_status::finished(code);
+    job_status::closed();
     return true;
   }
 }

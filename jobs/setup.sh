@@ -52,11 +52,13 @@ END
 }
 
 write_environment() {
-  local text='# Made by jobs/setup.sh.' own="unset $own_home"
-  # printf %q, so that any path can be sourced.
-  if [[ $mpi_home == "$openmpi_prefix" ]]; then own=$(printf 'export %s=%q' "$own_home" "$mpi_home"); fi
+  local text='# Made by jobs/setup.sh.' own="unset $own_home" is_chosen=
   if [[ -n $wanted$uncorrected || $(chosen_before) == "$mpi_home" ]]; then
+    is_chosen=yes
     text+=$'\n'$choice_mark
+  fi
+  # printf %q, so that any path can be sourced.
+  if [[ -n $is_chosen || $mpi_home == "$openmpi_prefix" ]]; then
     own=$(printf 'export %s=%q' "$own_home" "$mpi_home")
   fi
   text+=$(printf '\nexport MPI_HOME=%q\n%s\nexport PATH=%q:"$PATH"\n' "$mpi_home" "$own" "$mpi_home/bin")
@@ -88,6 +90,9 @@ finish() {
   local release
   release=$(openmpi_release "$mpi_home")
   write_environment
+  if [[ -n ${!own_home-} && ${MPI_HOME-} == "${!own_home}" && $MPI_HOME != "$mpi_home" ]]; then
+    say "MPI_HOME is $MPI_HOME because a build/environment.sh has set it, which is no choice: --open-mpi $MPI_HOME is one"
+  fi
   say "ready, with Open MPI $release in $mpi_home"
   report_missing_corrections "$release"
 }

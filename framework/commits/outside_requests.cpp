@@ -76,7 +76,7 @@ void OutsideRequests::tell(MPI_Comm comm) {
 }
 
 OutsideRequests::Next OutsideRequests::committed(Version version, bool on_disk, bool speaks) {
-  writes_done_ = writes_;
+  hear(writes_);
   if (leave_ == board::Leave::no || is_closed_) return Next::go_on;
   sentence_ = fmt::format("the job has left in time ({})", board::describe(leave_));
   if (on_disk)

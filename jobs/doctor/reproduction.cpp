@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -42,9 +43,8 @@ std::optional<Reproduction> reproduction_in(std::string_view line) {
   return Reproduction{*correction, *defect, number, std::string(line)};
 }
 
-Finding not_shown(std::span<const Reproduction> reproductions) {
-  const auto count = std::ranges::count(reproductions, Defect::not_shown, &Reproduction::defect);
-  return {Level::pass, "corrections", fmt::format("{} of {} defects are not shown", count, reproductions.size()), ""};
+auto count(std::span<const Reproduction> reproductions, Defect defect) {
+  return std::ranges::count(reproductions, defect, &Reproduction::defect);
 }
 
 /// Returns the finding that `count` of `of` defects were not tried.
@@ -87,11 +87,16 @@ Findings findings_of(std::span<const Reproduction> reproductions, bool are_missi
                   tested_open_mpi)
             : "report this: the library has these corrections";
   }
-  if (std::ranges::count(reproductions, Defect::not_shown, &Reproduction::defect) > 0)
-    findings.push_back(not_shown(reproductions));
+  if (const auto absent = count(reproductions, Defect::not_shown); absent > 0) {
+    findings.push_back(
+        {Level::pass, "corrections", fmt::format("{} of {} defects are not shown", absent, reproductions.size()), ""});
+  }
+  // Of a library with the corrections, a few need a network that is not here. If none can be tried, nothing is known.
+  const bool has_tried = count(reproductions, Defect::untestable) < std::ssize(reproductions);
+  const Level of_untried = are_missing || !has_tried ? Level::warn : Level::pass;
   for (const Reproduction& one : reproductions) {
     if (one.defect != Defect::untestable) continue;
-    findings.push_back({are_missing ? Level::warn : Level::pass, "corrections",
+    findings.push_back({of_untried, "corrections",
                         fmt::format("the defect that {} corrects cannot be tried: {}", one.correction.name, one.words),
                         ""});
   }

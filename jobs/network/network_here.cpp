@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "jobs/doctor/program.hpp"
+#include "jobs/setup/tested_open_mpi.hpp"
 
 #include <fmt/format.h>
 
@@ -69,9 +70,9 @@ bool has_component(const std::filesystem::path& mpirun, const std::string& compo
 void require_component(const std::filesystem::path& mpirun, const std::string& component) {
   if (component.empty() || has_component(mpirun, component)) return;
   throw UsageError(fmt::format(
-      "--network {}: the Open MPI of {} has no component btl {}: jobs/setup.sh builds it where the development package "
-      "of {} is installed",
-      component, mpirun.string(), component, component == "ofi" ? "libfabric" : "UCX"));
+      "--network {}: the Open MPI of {} has no component btl {}: jobs/setup.sh --open-mpi {} builds it where the "
+      "development package of {} is installed",
+      component, mpirun.string(), component, tested_open_mpi, component == "ofi" ? "libfabric" : "UCX"));
 }
 
 }  // namespace mend::jobs

@@ -23,6 +23,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -206,8 +207,11 @@ bool kill_leftovers() {
     }
   }
   if (of_others.empty()) return true;
+  static std::set<pid_t> reported;  // once each: mend run may start its job several times
   std::vector<std::string> names;
-  for (const pid_t pid : of_others) names.push_back(fmt::format("{} ({})", pid, name_of(pid)));
+  for (const pid_t pid : of_others)
+    if (reported.insert(pid).second) names.push_back(fmt::format("{} ({})", pid, name_of(pid)));
+  if (names.empty()) return false;
   say(fmt::format(
       "the job has left processes behind that belong to another user, and that mend cannot kill: process {}",
       fmt::join(names, ", process ")));

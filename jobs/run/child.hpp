@@ -56,8 +56,8 @@ ChildEnd run_child(const std::vector<std::string>& line, const Environment& addi
                    const std::function<bool(int signal)>& heed = {});
 
 /// Kills all child processes of this process, and those that they leave to it, until there are none. Returns true.
-/// Processes that it may not kill, because they belong to another user, are reported and left: then it returns false.
-/// Local.
+/// Processes that it may not kill, because they belong to another user, are reported once and left: then it returns
+/// false. Local.
 bool kill_leftovers();
 
 }  // namespace mend::jobs

@@ -37,6 +37,17 @@ Environment job_environment(const Launch& launch, const std::filesystem::path& s
   return environment;
 }
 
+Settings own_settings_in(std::string_view value) {
+  Settings own;
+  while (!value.empty()) {
+    const std::string_view one = value.substr(0, value.find('|'));
+    const std::size_t equals = one.find('=');
+    if (equals != std::string_view::npos) own.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+    value.remove_prefix(std::min(one.size() + 1, value.size()));
+  }
+  return own;
+}
+
 std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const Launch& launch,
                                      const Environment& environment) {
   const int processes = launch.processes();
@@ -46,10 +57,10 @@ std::vector<std::string> mpirun_line(const std::filesystem::path& mpirun, const 
   const auto append = [&line](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
   // mpirun refuses a parameter that is set twice, and its options override the environment.
   const Settings user = settings_of_user(launch.network, launch.inherited, launch.mpirun_options);
-  std::string own;  // names
+  std::string own;
   const auto append_setting = [&](const std::string& name, const std::string& value) {
     append({"--mca", name, value});
-    own += (own.empty() ? "" : ",") + name;
+    own += (own.empty() ? "" : "|") + name + "=" + value;
   };
   const auto set = [&](const std::string& name, const std::string& value) {
     if (!value_of(user, name)) append_setting(name, value);

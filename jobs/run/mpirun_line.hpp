@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mend::jobs {
@@ -37,9 +38,12 @@ struct Launch {
 
 using Environment = std::map<std::string, std::string>;
 
-/// Names the settings of Open MPI that mend run has made for a job, in a list with commas. The processes have them as
-/// OMPI_MCA_NAME, beside the user's. A mend run inside of the job leaves them out.
+/// Holds the settings of Open MPI that mend run has made for a job: NAME=VALUE, with bars between. The processes have
+/// them as OMPI_MCA_NAME, beside the user's. A mend run inside of the job leaves them out.
 inline constexpr const char* own_settings_variable = "OMPI_MEND_SETTINGS";
+
+/// Returns the settings in the value of that variable. Local.
+Settings own_settings_in(std::string_view value);
 
 /// Returns the variables that `launch` needs in the environment of mpirun and of every process, with those of mend that
 /// the user has set, because daemons on other nodes do not inherit them. `status_file`: where

@@ -26,6 +26,7 @@
 #include "jobs/run/time_limit.hpp"
 #include "jobs/run/verdict.hpp"
 #include "jobs/say.hpp"
+#include "jobs/setup/tested_open_mpi.hpp"
 #include "jobs/shell_words.hpp"
 #include "jobs/watch/job_requests.hpp"
 #include "jobs/watch/job_watch.hpp"
@@ -199,7 +200,9 @@ void print_line(const std::vector<std::string>& line, const Environment& environ
 /// Reports what the Open MPI in use cannot do, if the job needs it.
 void tell_limits(const std::filesystem::path& prefix, const Launch& launch) {
   if (!all_here(launch) && !has_correction(prefix, "lost-daemon-is-survivable")) {
-    say("this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh builds one that does not");
+    say(fmt::format(
+        "this Open MPI ends the job when a node's daemon is lost; jobs/setup.sh --open-mpi {} builds one that does not",
+        tested_open_mpi));
   }
 }
 
@@ -453,7 +456,7 @@ bool has_open_quote(std::string_view text) {
 }
 
 /// If this process belongs to a job, removes what that job has set for its processes: it is not the user's choice for
-/// this one.
+/// this one. What has another value was set by the user, inside of that job.
 void forget_outer_job() {
   for (const char* of_outer_job : {launch::process_variable, launch::job_variable, launch::host_address_variable,
                                    launch::parent_death_variable, launch::restart_variable, launch::number_variable})
@@ -463,9 +466,13 @@ void forget_outer_job() {
   for (const char* of_mend_run : {launch::processes_variable, "MEND_SPARES", "MEND_SPARE_NODES", "MEND_RESULT",
                                   "MEND_NETWORK", "MEND_ON_TERM", "MEND_CHECK_DETERMINISM"})
     ::unsetenv(of_mend_run);
-  const char* const names = std::getenv(own_settings_variable);
-  if (names == nullptr) return;
-  for (const std::string_view name : launch::names_in(names)) ::unsetenv(fmt::format("OMPI_MCA_{}", name).c_str());
+  const char* const settings = std::getenv(own_settings_variable);
+  if (settings == nullptr) return;
+  for (const auto& [name, value] : own_settings_in(settings)) {
+    const std::string variable = fmt::format("OMPI_MCA_{}", name);
+    if (const char* const now = std::getenv(variable.c_str()); now != nullptr && now == value)
+      ::unsetenv(variable.c_str());
+  }
   ::unsetenv(own_settings_variable);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 namespace mend::jobs {
@@ -17,7 +18,9 @@ namespace {
 TEST(Leftovers, of_another_user_are_not_waited_for) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can start processes of two users";
   std::array<int, 2> pipe{};
+  std::array<int, 2> errors{};
   ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(errors.data(), O_CLOEXEC), 0);
   const pid_t launcher = ::fork();
   if (launcher == 0) {
     ::close(pipe[1]);
@@ -28,7 +31,8 @@ TEST(Leftovers, of_another_user_are_not_waited_for) {
     }
     constexpr uid_t nobody = 65534;
     const bool has_changed = ::setresuid(nobody, nobody, nobody) == 0;
-    ::_exit(has_changed && !kill_leftovers() ? 0 : 1);
+    ::dup2(errors[1], STDERR_FILENO);
+    ::_exit(has_changed && !kill_leftovers() && !kill_leftovers() ? 0 : 1);
   }
   ::close(pipe[0]);
   int status = -1;
@@ -37,6 +41,10 @@ TEST(Leftovers, of_another_user_are_not_waited_for) {
   ::close(pipe[1]);
   if (!has_ended) ::waitpid(launcher, &status, 0);
   EXPECT_EQ(status, 0);
+  std::array<char, 4096> said{};
+  EXPECT_GT(::read(errors[0], said.data(), said.size()), 0);
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said.data();
+  for (const int end : errors) ::close(end);
 }
 
 TEST(Leftovers, are_killed) {

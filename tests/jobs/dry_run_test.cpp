@@ -79,16 +79,20 @@ TEST(TheLine, has_nothing_of_an_outer_job) {
   }
   {
     const ScopedEnvironment outer{{"MEND_PROCESSES", "3"},
-                                  {"OMPI_MEND_SETTINGS", "btl,btl_tcp_if_include,mpi_add_procs_cutoff"},
+                                  {"OMPI_MEND_SETTINGS",
+                                   "btl=self,sm,tcp|btl_tcp_if_include=nosuch0|mpi_add_procs_cutoff=7|pml=ob1|"
+                                   "btl_sm_free_list_max=-1"},
                                   {"OMPI_MCA_btl", "self,sm,tcp"},
                                   {"OMPI_MCA_btl_tcp_if_include", "nosuch0"},
                                   {"OMPI_MCA_mpi_add_procs_cutoff", "7"},
+                                  {"OMPI_MCA_btl_sm_free_list_max", "64"},
                                   {"OMPI_MCA_async_mpi_finalize", "0"}};
     const Printed inner = printed_for({"--verbose"});
     EXPECT_THAT(inner.errors, HasSubstr("interfaces: all\n"));
     EXPECT_THAT(inner.line, AllOf(HasSubstr("--mca btl ^ofi,"), HasSubstr("--mca mpi_add_procs_cutoff 1024 "),
+                                  HasSubstr("--mca pml ob1 "), Not(HasSubstr("--mca btl_sm_free_list_max")),
                                   Not(HasSubstr("--mca async_mpi_finalize"))))
-        << "the last is a setting of the user";
+        << "the last two are settings of the user";
   }
   const ScopedEnvironment checks{{"MEND_PROCESSES", "3"}, {"MEND_CHECK_DETERMINISM", "1"}};
   EXPECT_THAT(printed_for({}).line, AllOf(Not(HasSubstr("MEND_ROLLBACK")), Not(HasSubstr("MEND_CHECK_DETERMINISM"))));

@@ -15,6 +15,7 @@
 namespace mend::jobs {
 namespace {
 
+using testing::_;
 using testing::Contains;
 using testing::Not;
 using testing::Pair;
@@ -106,9 +107,10 @@ TEST(MpirunLine, names_its_own_settings_for_a_mend_run_inside_of_the_job) {
   const auto own = std::ranges::find_if(line, [&](const std::string& word) { return word.starts_with(prefix); });
   ASSERT_NE(own, line.end());
   EXPECT_EQ(*(own - 1), "-x");
-  const auto names = launch::names_in(std::string_view(*own).substr(prefix.size()));
-  EXPECT_THAT(names, testing::IsSupersetOf({"mpi_event_tick_rate", "pml", "mpi_add_procs_cutoff"}));
-  EXPECT_THAT(names, testing::AllOf(Not(Contains("btl")), Not(Contains("coll"))));
+  const Settings settings = own_settings_in(std::string_view(*own).substr(prefix.size()));
+  EXPECT_THAT(settings, testing::IsSupersetOf({Pair("mpi_event_tick_rate", "100"), Pair("pml", "ob1"),
+                                               Pair("mpi_add_procs_cutoff", "1024")}));
+  EXPECT_THAT(settings, testing::AllOf(Not(Contains(Pair("btl", _))), Not(Contains(Pair("coll", _)))));
 }
 
 TEST(ComponentsOfTheUser, leave_out_those_of_mend_too) {

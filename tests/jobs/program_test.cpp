@@ -17,11 +17,18 @@ TEST(AProgram, whose_help_cannot_be_written_has_failed) {
 }
 
 TEST(AProgram, that_has_finalised_MPI_is_told_that_mend_cannot_run_any_more) {
+  const std::string sentence =
+      "mend: mend::run was called after MPI_Finalize, which is the end of MPI in a process: call it before, or leave "
+      "MPI_Init and MPI_Finalize to it\n";
   MendProcess job({"run", "-n", "2", "--", MEND_LATE_SUBJECT});
   EXPECT_EQ(job.wait(), 2);
-  EXPECT_EQ(job.errors(),
-            "mend: mend::run was called after MPI_Finalize, which is the end of MPI in a process: call it before, or "
-            "leave MPI_Init and MPI_Finalize to it\n");
+  EXPECT_EQ(job.errors(), sentence);
+  // What it does afterwards is its own business.
+  for (const char* options : {"--mend-log=warn", "--mend-nonsense"}) {
+    MendProcess works_on({"run", "-n", "2", "--end-limit", "1", "--", MEND_LATE_SUBJECT, "3", options});
+    EXPECT_EQ(works_on.wait(), 2);
+    EXPECT_THAT(works_on.errors(), testing::Not(testing::HasSubstr("end-limit"))) << options;
+  }
 }
 
 }  // namespace

@@ -134,6 +134,10 @@ TEST(DoctorReproductions, are_told_by_what_they_mean) {
   findings = findings_of(reproductions, false);
   EXPECT_THAT(findings[0].remedy, HasSubstr("report this"));
   EXPECT_EQ(findings[2].level, Level::pass);
+  // If none can be tried, nothing is known.
+  findings = findings_of(reproductions_in("writers-may-die\tuntestable\t1\t0.1\tmpirun starts nothing\n"), false);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].level, Level::warn);
 }
 
 TEST(DoctorReproductions, that_cannot_be_made_are_counted_in_a_sentence) {
