@@ -301,14 +301,17 @@ void Service::hold_dead(const ProcessSet& died) {
   for (const ProcessId process : died.members()) {
     trace::instant_later("dead", {{"process", process.value}});
     network_.drop(process);
-    if (const auto neighbour = neighbours_.find(process); neighbour != neighbours_.end()) {
-      if (becomes_another_program(neighbour->second.process))
-        runtime_.tell_cause(process, {DeathCause::Kind::replaced, 0});
-      neighbour->second.process.kill();
-      unexplained_[process] = time_now() + most_time_for_questions;
-    }
     runtime_.report(process);
     if (!told_.contains(process)) runtime_.tell_library(process);
+  }
+  // The recovery does not wait for the cause.
+  for (const ProcessId process : died.members()) {
+    const auto neighbour = neighbours_.find(process);
+    if (neighbour == neighbours_.end()) continue;
+    if (becomes_another_program(neighbour->second.process))
+      runtime_.tell_cause(process, {DeathCause::Kind::replaced, 0});
+    neighbour->second.process.kill();
+    unexplained_[process] = time_now() + most_time_for_questions;
   }
   if (!died.empty()) look_at_lifeline();
 }

@@ -42,7 +42,8 @@ struct StoreStatistics {
   ByteCount changed_bytes = 0;   ///< how much of it the last commit copied and sent
   ByteCount memory_bytes = 0;    ///< all buffers of the store in this process
   Seconds commit_time{};         ///< the sum over all commits
-  Seconds restore_time{};
+  Seconds restore_time{};        ///< the sum over all restores
+  Seconds first_restore_time{};  ///< of the first restore since the last recovery
 };
 
 /// The versions that restore(Version) accepts, newest first.

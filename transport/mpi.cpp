@@ -115,7 +115,8 @@ MpiOutcome outcome_of(int code) {
 
 bool is_unspecific(int code) {
   const int error_class = class_of(code);
-  return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN;
+  return error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_UNKNOWN ||
+         error_class == MPI_ERR_IN_STATUS;
 }
 
 bool means_failure(MPI_Comm comm, int code) {
@@ -137,6 +138,12 @@ void check_mpi(int code, const char* where) {
     case MpiOutcome::failure: throw ProcessFailure(fmt::format("{}: {}", where, mpi_text(code)));
     case MpiOutcome::error: throw EnvironmentError(fmt::format("{} failed: {}", where, mpi_text(code)));
   }
+}
+
+void check_mpi(int code, const char* where, MPI_Comm comm) {
+  if (code != MPI_SUCCESS && means_failure(comm, code))
+    throw ProcessFailure(fmt::format("{}: {}", where, mpi_text(code)));
+  check_mpi(code, where);
 }
 
 void handle_error(MPI_Comm comm, int code) {

@@ -31,7 +31,7 @@ enum class MpiOutcome {
 MpiOutcome outcome_of(int code);
 
 /// Returns true if the code does not identify the cause of the error. A call may end with such a code if it begins when
-/// the library already knows of a death, or on a revoked communicator.
+/// the library already knows of a death, or on a revoked communicator; a wait for several requests always does.
 bool is_unspecific(int code);
 
 /// Returns true if `code` of a call on `comm` means that a process died, even if the code does not say so itself.
@@ -43,6 +43,8 @@ std::string mpi_text(int code);
 
 /// Throws ProcessFailure or EnvironmentError unless `code` is success. `where`: the call, for the message.
 void check_mpi(int code, const char* where);
+/// The same for a call on `comm`, whose code may not identify the cause.
+void check_mpi(int code, const char* where, MPI_Comm comm);
 
 /// Makes a call of MPI in which mend itself may wait for other processes, as check_mpi does. If the library forgets
 /// this process there, its wait is seen and ended (base/telemetry/library_wait.hpp). `where`: the call, for the

@@ -59,7 +59,8 @@ void Requests::wait_all() {
   if (have_failed_) throw ProcessFailure("a message had failed before it was waited for again");
   const InLibrary in_library(InLibrary::Step::other, InLibrary::time_for(bytes_));
   have_failed_ = true;  // if the next line throws
-  check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall",
+            comm_);
   forget();
 }
 
@@ -68,7 +69,7 @@ bool Requests::test_all() {
   int are_complete = 0;
   have_failed_ = true;  // if the next line throws
   check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &are_complete, MPI_STATUSES_IGNORE),
-            "MPI_Testall");
+            "MPI_Testall", comm_);
   have_failed_ = false;
   if (are_complete != 0) forget();
   return are_complete != 0;

@@ -21,8 +21,7 @@ RecoveryHistory::Commits RecoveryHistory::commits(const StoreStatistics& now) co
 
 void RecoveryHistory::close_restore_time(const StoreStatistics& now) {
   if (recoveries_.empty()) return;
-  recoveries_.back().restore =
-      std::chrono::duration_cast<Milliseconds>(now.restore_time - before_epoch_.restore_time + restored_elsewhere_);
+  recoveries_.back().restore = std::chrono::duration_cast<Milliseconds>(now.first_restore_time + restored_elsewhere_);
 }
 
 std::span<const RecoveryReport> RecoveryHistory::last(int count) const {

@@ -39,7 +39,8 @@ class RecoveryHistory {
     Seconds time{};
   };
   Commits commits(const StoreStatistics& now) const;
-  /// Sets the restore phase of the last recovery, which is known only after the body has restored its data.
+  /// Sets the restore phase of the last recovery, which is known only after the body has restored its data. Later
+  /// restores in the same epoch, such as those of transactions, do not belong to it.
   void close_restore_time(const StoreStatistics& now);
 
   std::span<const RecoveryReport> recoveries() const { return recoveries_; }

@@ -47,6 +47,7 @@ void StoreEngine::begin_epoch(MPI_Comm comm, agreement::Ballot& ballot, std::spa
   groups_.begin_epoch(ranks_, !is_first_epoch_);
   versions_.begin_epoch(is_first_epoch_);
   members_.begin_epoch();
+  statistics_.first_restore_time = {};
   lonely_restores_ = 0;
   if (disk_) disk_->begin_epoch(comm, is_first_epoch_);
 }
@@ -374,7 +375,7 @@ std::vector<Version> StoreEngine::restore_with_older(int older) {
     if (older > 0) {
       Stopwatch watch;
       all = whole([&] { return restorer().bring_older(newest, static_cast<std::size_t>(older)); });
-      statistics_.restore_time += watch.elapsed();
+      note_restore_time(watch.elapsed());
     }
     all.insert(all.begin(), newest);
     return all;
@@ -458,9 +459,14 @@ Version StoreEngine::has_gone_back_to(Restorer::Restored restored, Fills what, S
   origin_ = restored.origin;
   reach("restore.done");
   ++statistics_.restores;
-  statistics_.restore_time += watch.elapsed();
+  note_restore_time(watch.elapsed());
   note_sizes();
   return restored.version;
+}
+
+void StoreEngine::note_restore_time(Seconds time) {
+  statistics_.restore_time += time;
+  if (statistics_.first_restore_time == Seconds{}) statistics_.first_restore_time = time;
 }
 
 void StoreEngine::save_what_is_left() {

@@ -130,6 +130,22 @@ static int code_body(mend_session* session, void* data) {
   return code == MPI_SUCCESS ? say(session, "done") : code;
 }
 
+/* Returns the code of a wait for several messages, which does not say what has failed. */
+static int wait_body(mend_session* session, void* data) {
+  (void)data;
+  int values[2] = {0, 0};
+  MPI_Request requests[2];
+  const int rank = mend_rank(session);
+  const int size = mend_size(session);
+  if (mend_epoch(session) == 0 && rank == 1) kill(getpid(), SIGKILL);
+  MPI_Irecv(&values[0], 1, MPI_INT, (rank + size - 1) % size, 0, mend_comm(session), &requests[0]);
+  MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, 0, mend_comm(session), &requests[1]);
+  const int code = MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  if (code != MPI_SUCCESS) return code;
+  const int end = MPI_Barrier(mend_comm(session));
+  return end == MPI_SUCCESS ? say(session, "done") : end;
+}
+
 /* Passes NULL for what is needed. */
 static int null_body(mend_session* session, void* data) {
   const char* which = data;
@@ -561,6 +577,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "partitioned") == 0) return mend_run(argc, argv, uncovered_body, NULL);
   if (argc > 1 && strcmp(argv[1], "unlike") == 0) return mend_run(argc, argv, unlike_body, NULL);
   if (argc > 1 && strcmp(argv[1], "returns_a_code") == 0) return mend_run(argc, argv, code_body, NULL);
+  if (argc > 1 && strcmp(argv[1], "returns_code_of_wait") == 0) return mend_run(argc, argv, wait_body, NULL);
   if (argc > 1 && strcmp(argv[1], "returns_an_error") == 0) return mend_run(argc, argv, code_body, &count);
   if (argc > 2 && strcmp(argv[1], "null") == 0) return mend_run(argc, argv, null_body, argv[2]);
   if (argc > 1 && strcmp(argv[1], "negative") == 0) return mend_run(argc, argv, negative_body, NULL);

@@ -69,9 +69,11 @@ TEST(InC, a_cluster_goes_back) {
 }
 
 TEST(InC, the_code_of_mpi_for_a_death_is_one_to_return) {
-  const auto end = play_in_c("returns_a_code", 1);
-  EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), ElementsAre("rank 0: done", "rank 1: done", "rank 2: done", "rank 3: done"));
+  for (const char* body : {"returns_a_code", "returns_code_of_wait"}) {
+    const auto end = play_in_c(body, 1);
+    EXPECT_EQ(end.exit_code, 0) << end.errors;
+    EXPECT_THAT(said(end), ElementsAre("rank 0: done", "rank 1: done", "rank 2: done", "rank 3: done"));
+  }
 }
 
 TEST(InC, another_code_of_mpi_is_told_by_its_rank) {

@@ -11,7 +11,7 @@ StoreStatistics statistics(std::uint64_t commits, Seconds commit_time, Seconds r
   StoreStatistics made;
   made.commits = commits;
   made.commit_time = commit_time;
-  made.restore_time = restore_time;
+  made.first_restore_time = restore_time;
   return made;
 }
 
@@ -45,9 +45,9 @@ TEST(TheLastRecovery, takes_until_the_data_is_back_from_whatever_store) {
   history.close_restore_time(statistics(0, {}, Seconds{1}));
   EXPECT_TRUE(history.recoveries().empty());
   history.add(of_epoch(1));
-  history.begin_epoch(statistics(0, {}, Seconds{1}));
+  history.begin_epoch(statistics(0, {}));
   history.note_restore(Seconds{0.25});
-  history.close_restore_time(statistics(0, {}, Seconds{1.5}));
+  history.close_restore_time(statistics(0, {}, Seconds{0.5}));
   EXPECT_EQ(history.recoveries().back().restore, Milliseconds{750});
 }
 
