@@ -205,15 +205,15 @@ extern const Fenix_Data_subset FENIX_DATA_SUBSET_PRESTAGED;
  * Every rank passes one; the groups with one number on the parts of a split are one group, and all ranks commit
  * together. The last `depth`+1 snapshots are kept; the first has the time stamp `start_time_stamp`. `policy_value` is
  * int[]{1, separation} or int[]{5, separation, group size}, or NULL for the former. `*flag` becomes the returned code.
- * After a failure every rank creates its groups again, and finds the members and snapshots of the last commit, also for
- * a rank that was taken over. Collective over the ranks. */
+ * After a failure every rank creates its groups again, in the same order, and finds the members and snapshots of the
+ * last commit, also for a rank that was taken over. Collective over the ranks. */
 int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, int depth, int policy_name,
                             void *policy_value, int *flag);
 /** Returns 1 if this process has created the group, else 0. Local. */
 int Fenix_Data_group_created(int group_id);
 /** Adds a member of `count` elements in `buffer` to the group. With FENIX_RESIZEABLE, each store says how many elements
  * there are. The buffer must exist until the member is deleted. If the member exists, its definition is replaced.
- * Local. */
+ * Returns FENIX_ERROR_MEMBER_CREATE for a type whose data is not within its extent, from 0 up. Local. */
 int Fenix_Data_member_create(int group_id, int member_id, void *buffer, int count, MPI_Datatype datatype);
 /** Returns 1 if the member exists here, else 0. Local. */
 int Fenix_Data_member_created(int group_id, int member_id);

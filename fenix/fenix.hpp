@@ -114,8 +114,12 @@ struct FenixInitArgs {
 /// Fenix_Init with FENIX_RESUME_THROW in the place of FENIX_RESUME_JUMP. The function that calls it may return.
 /// Collective over all launched processes.
 void init_with(const args::FenixInitArgs& args, bool accumulate_snapshots);
-/// init_with() for programs that may define FENIX_SNAPSHOTS_ACCUMULATE. Collective over all launched processes.
-inline void init(const args::FenixInitArgs args) { init_with(args, MEND_FENIX_ACCUMULATES != 0); }
+/// init_with() for programs that may define FENIX_SNAPSHOTS_ACCUMULATE. A template, so that a call of init() after
+/// `using namespace Fenix` means Fenix::init(). Collective over all launched processes.
+template <class... None>
+inline void init(const args::FenixInitArgs args) {
+  init_with(args, MEND_FENIX_ACCUMULATES != 0);
+}
 
 /// Fenix_set_option. Also before init(). Local.
 void set_option(SettingName setting, unsigned option);
@@ -335,6 +339,9 @@ inline int Fenix_Callback_register(std::function<void(MPI_Comm, int)> callback) 
 
 namespace Fenix {
 using namespace ::fenix;
+/// init_with() with snapshots that have all elements that were ever stored, as those of Fenix had in 2025. Collective
+/// over all launched processes.
+inline void init(const args::FenixInitArgs args) { init_with(args, true); }
 namespace Args {
 using ::fenix::args::FenixInitArgs;
 }

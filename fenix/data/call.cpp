@@ -46,7 +46,7 @@ std::optional<std::vector<int>> ranks_in(MPI_Comm comm) {
   return ranks;
 }
 
-std::size_t element_size(MPI_Datatype type) {
+void set_type(Definition& definition, MPI_Datatype type) {
   const ErrorsReturned quiet;
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
@@ -54,7 +54,17 @@ std::size_t element_size(MPI_Datatype type) {
       extent <= 0) {
     throw Refused(FENIX_ERROR_MEMBER_CREATE, "the elements of a member begin at their address and take some bytes");
   }
-  return static_cast<std::size_t>(extent);
+  MPI_Aint true_lower = 0;
+  MPI_Aint true_extent = 0;
+  check_mpi(MPI_Type_get_true_extent(type, &true_lower, &true_extent), "MPI_Type_get_true_extent");
+  const MPI_Aint gap = extent - (true_lower + true_extent);
+  if (true_lower < 0 || gap < 0) {
+    throw Refused(FENIX_ERROR_MEMBER_CREATE,
+                  "the elements of a member must not overlap: the data of each lies within the extent of its type");
+  }
+  definition.element_bytes = static_cast<std::size_t>(extent);
+  definition.gap = static_cast<std::size_t>(gap);
+  definition.datatype = ElementType(type);
 }
 
 }  // namespace mend::fenix

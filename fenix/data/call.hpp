@@ -59,8 +59,8 @@ bool spans_all_ranks(MPI_Comm comm);
 /// processes are ranks there. Local.
 std::optional<std::vector<int>> ranks_in(MPI_Comm comm);
 
-/// Returns the size in bytes of an element of this type. Throws Refused.
-std::size_t element_size(MPI_Datatype type);
+/// Makes the elements of the member those of this type. Throws Refused.
+void set_type(Definition& definition, MPI_Datatype type);
 
 /// Returns the subset in its shell for C. Throws Refused if it was never created.
 const ::fenix::DataSubset& subset_in(const Fenix_Data_subset& shell);

@@ -23,9 +23,9 @@ std::vector<int> policy_value_of(int policy_name, const void* policy_value) {
   return copy;
 }
 
-std::unique_ptr<Group> make_group(const GroupSettings& settings) {
+std::unique_ptr<Group> make_group(int id, const GroupSettings& settings) {
   try {
-    return std::make_unique<Group>(settings, state().engine());
+    return std::make_unique<Group>(id, settings, state().engine());
   } catch (const mend::UsageError& mistake) {
     throw Refused(FENIX_ERROR_INVALID_POLICY_VALUE, mistake.what());
   }
@@ -64,7 +64,8 @@ int Fenix_Data_group_create(int group_id, MPI_Comm comm, int start_time_stamp, i
         throw Refused(FENIX_ERROR_INVALID_POLICY_NAME,
                       "the policies are FENIX_DATA_POLICY_IN_MEMORY_RAID and FENIX_DATA_POLICY_LOCAL");
       }
-      groups[group_id] = make_group({start_time_stamp, depth, policy_name, policy_value_of(policy_name, policy_value)});
+      groups[group_id] =
+          make_group(group_id, {start_time_stamp, depth, policy_name, policy_value_of(policy_name, policy_value)});
     }
     if (part) groups.at(group_id)->span(std::move(*part));
     groups.at(group_id)->catch_up();

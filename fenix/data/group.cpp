@@ -101,8 +101,9 @@ void vote(Engine& engine, Proposal proposal = Proposal::flag) {
 
 }  // namespace
 
-Group::Group(GroupSettings settings, Engine& engine)
-    : settings_(std::move(settings)),
+Group::Group(int id, GroupSettings settings, Engine& engine)
+    : id_(id),
+      settings_(std::move(settings)),
       engine_(engine),
       informed_(engine.epoch_state().epoch == Epoch{0}),
       next_time_stamp_(settings_.start_time_stamp),
@@ -136,18 +137,28 @@ bool Group::has_lost_ranks() const {
   return informed_ && std::ranges::any_of(engine_.recoveries().subspan(recoveries_), gives_up);
 }
 
+/// Makes sure that all ranks are here for the same group: data of one group must not be taken for that of another.
 /// Ranks may have given different depths, and Fenix allows each of them. A newcomer takes the depth of the others,
 /// because they may have committed. Before the first commit, the largest depth counts. Collective over the ranks.
 Group::RanksSince Group::agree() {
   vote(engine_, Proposal::restore);  // all ranks are here
   const bool is_new = !informed_;
-  std::array<int, 4> most{is_new ? -1 : settings_.depth, settings_.depth, has_lost_ranks() ? 1 : 0, is_new ? 1 : 0};
+  std::array<int, 6> most{
+      is_new ? -1 : settings_.depth, settings_.depth, has_lost_ranks() ? 1 : 0, is_new ? 1 : 0, id_, -id_};
   call_mpi(
       [&] {
         return MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_INT, MPI_MAX,
                              engine_.epoch_state().store.get());
       },
       "MPI_Allreduce");
+  const int largest_id = most[4];
+  const int smallest_id = -most[5];
+  if (smallest_id != largest_id) {
+    throw UsageError(
+        fmt::format("ranks are at different Fenix data groups, {} and {}: create and commit groups in the "
+                    "same order on all ranks",
+                    smallest_id, largest_id));
+  }
   const int depth = most[0] >= 0 ? most[0] : most[1];
   has_depth_agreed_ = true;
   if (depth != settings_.depth) {
@@ -324,20 +335,24 @@ void Group::stage_newest() {
   std::erase_if(staged_, [this](const auto& staged) { return find(staged.first) == nullptr; });
 }
 
-/// Sends newcomers the data that only survivors have: members that were created and never committed, and, if nothing
-/// was restored, the next time stamp. The first survivor sends it. `recorded`: the definitions in this rank's snapshot,
-/// which a newcomer takes first, because members may differ between ranks.
+/// Sends newcomers the data that only survivors have: members that were created and never committed, if all survivors
+/// have them, and, if nothing was restored, the next time stamp. The first survivor sends it. `recorded`: the
+/// definitions in this rank's snapshot, which a newcomer takes first, because members may differ between ranks.
 void Group::share_definitions(std::vector<Definition> recorded) {
   const MPI_Comm comm = engine_.epoch_state().store.get();
   const std::optional<int> teller = lowest_rank_with(comm, informed_);
   call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, &next_time_stamp_, 1, MPI_INT, MPI_MAX, comm); }, "MPI_Allreduce");
   Bytes bytes = write_definitions(definitions_);
-  if (teller) broadcast_bytes(comm, *teller, bytes);
+  std::vector<Definition> shared;
+  if (teller) {
+    broadcast_bytes(comm, *teller, bytes);
+    shared = known_to_all_informed(read_definitions(bytes));
+  }
   drop_deleted(recorded);
   vote(engine_);
   if (!informed_) {
     learn(std::move(recorded));
-    learn(read_definitions(bytes));
+    learn(std::move(shared));
   }
   for (FenixSnapshot& snapshot : history_)
     std::erase_if(snapshot.members,
@@ -353,6 +368,28 @@ void Group::share_definitions(std::vector<Definition> recorded) {
 bool Group::has(int id, std::size_t element_bytes, int time_stamp) const {
   const Definition* const found = find_in(definitions_, id);
   return found != nullptr && found->element_bytes == element_bytes && found->since <= time_stamp;
+}
+
+/// Returns those of the definitions that all ranks have which know the group's members. `definitions`: the same on all
+/// ranks. Collective over the ranks.
+std::vector<Definition> Group::known_to_all_informed(const std::vector<Definition>& definitions) const {
+  std::vector<int> is_known;
+  for (const Definition& one : definitions) {
+    const Definition* const mine = find_in(definitions_, one.id);
+    is_known.push_back(!informed_ || (mine != nullptr && mine->element_bytes == one.element_bytes) ? 1 : 0);
+  }
+  std::vector<Definition> known;
+  if (is_known.empty()) return known;
+  const auto count = static_cast<int>(is_known.size());
+  call_mpi(
+      [&] {
+        return MPI_Allreduce(MPI_IN_PLACE, is_known.data(), count, MPI_INT, MPI_MIN, engine_.epoch_state().store.get());
+      },
+      "MPI_Allreduce");
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    if (is_known[i] != 0) known.push_back(definitions[i]);
+  }
+  return known;
 }
 
 /// Removes the members that a survivor has deleted since its snapshot, unless another survivor still has them. A member
@@ -537,9 +574,13 @@ void Group::stage(const Definition& definition, const Regions& regions) {
   } else {
     prepare_place(staged_[definition.id], definition, regions, known);
     const auto* buffer = static_cast<const std::byte*>(definition.buffer);
+    const std::size_t last = std::max(definition.count, regions.end());
     for (const Region& region : regions.all()) {
       const std::size_t begin = region.begin * definition.element_bytes;
-      image_.write(definition.id, begin, {buffer + begin, (region.end - region.begin) * definition.element_bytes});
+      const std::size_t end = region.end * definition.element_bytes;
+      const std::size_t gap = region.end == last ? definition.gap : 0;
+      image_.write(definition.id, begin, {buffer + begin, end - gap - begin});
+      if (gap > 0) image_.clear(definition.id, end - gap, end);
     }
   }
   StagedMember& staged = staged_[definition.id];
@@ -561,6 +602,7 @@ void Group::stage_whole(const Definition& definition) { stage_bytes(definition, 
 
 void Group::stage_bytes(const Definition& definition, Bytes bytes) {
   const Regions all = Regions::first((bytes.size() + definition.element_bytes - 1) / definition.element_bytes);
+  require_countable(definition, all.end());
   bytes.resize(all.end() * definition.element_bytes);
   begin_image();
   image_.make_room(definition.id, bytes.size());
@@ -677,10 +719,11 @@ Elements own_elements(Regions known, Bytes bytes) {
   return {std::move(known), all, std::move(owner)};
 }
 
-void copy_elements(const Elements& elements, std::size_t element_bytes, const Regions& which, std::byte* target) {
+void copy_elements(const Elements& elements, const Definition& definition, const Regions& which, std::byte* target) {
   for (const Region& region : which.all()) {
-    const std::size_t begin = region.begin * element_bytes;
-    const std::span from = elements.bytes.subspan(begin, (region.end - region.begin) * element_bytes);
+    const std::size_t begin = region.begin * definition.element_bytes;
+    const std::size_t end = region.end * definition.element_bytes - (region.end == which.end() ? definition.gap : 0);
+    const std::span from = elements.bytes.subspan(begin, end - begin);
     if (from.size() >= beyond_caches) {
       copy_past_caches(from, {target + begin, from.size()});
     } else {

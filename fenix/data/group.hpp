@@ -56,6 +56,8 @@ struct Definition {
   std::size_t element_bytes = 0;
   ElementType datatype{};
   std::shared_ptr<const ::fenix::data::SerializeFunc> serializer{};  ///< null: the elements are copied as they lie
+  std::size_t gap = 0;  ///< bytes at the end of an element that are no data: the buffer may end before those of its
+                        ///< last element
   int since = 0;  ///< time stamp of the first snapshot that can have it; a member of the same number in an earlier one
                   ///< is another, which was deleted
 };
@@ -111,9 +113,9 @@ struct GroupSettings {
 
 class Group {
  public:
-  /// With FENIX_DATA_POLICY_LOCAL no data is shared: no function is collective, and a newcomer has no data. Throws
-  /// UsageError for an invalid policy. Local.
-  Group(GroupSettings settings, Engine& engine);
+  /// `id`: the number that the program has given it. With FENIX_DATA_POLICY_LOCAL no data is shared: no function is
+  /// collective, and a newcomer has no data. Throws UsageError for an invalid policy. Local.
+  Group(int id, GroupSettings settings, Engine& engine);
   ~Group();
 
   const GroupSettings& settings() const { return settings_; }
@@ -138,7 +140,8 @@ class Group {
   /// newcomers the definitions of the members. If ranks were given up, each remaining rank keeps its own data, which is
   /// committed again. Members that were deleted since the last commit stay deleted. Collective over the ranks in the
   /// first call of an epoch; does nothing in later calls, or before a failure. Throws as Store::restore does, except
-  /// for lost data: in that case the history is empty, and a warning is printed.
+  /// for lost data: in that case the history is empty, and a warning is printed. Throws UsageError on all ranks if they
+  /// call it for different groups.
   void catch_up();
 
   const std::vector<Definition>& definitions() const { return definitions_; }
@@ -162,7 +165,7 @@ class Group {
   /// Members that are open, by number.
   std::map<int, OpenMember>& open_members() { return open_; }
   /// Commits, and returns the time stamp. In the first commit, the largest depth that a rank has given becomes the
-  /// depth of all. Collective over the ranks.
+  /// depth of all; it throws UsageError on all ranks if they commit different groups. Collective over the ranks.
   int commit();
 
   /// Returns the snapshots, the newest first. Local.
@@ -199,6 +202,7 @@ class Group {
   void share_definitions(std::vector<Definition> recorded);
   bool has(int id, std::size_t element_bytes, int time_stamp) const;
   void drop_deleted(std::vector<Definition>& recorded) const;
+  std::vector<Definition> known_to_all_informed(const std::vector<Definition>& definitions) const;
   void warn_of_loss(std::optional<int> teller);
   Image::Sizes expected_sizes() const;
   void reserve();
@@ -215,6 +219,7 @@ class Group {
   void commit_to_store();
   void learn(std::vector<Definition> definitions);
 
+  int id_;
   GroupSettings settings_;
   Engine& engine_;
   std::vector<int> ranks_;
@@ -239,7 +244,7 @@ class Group {
   Version local_version_{};
 };
 
-/// Copies these elements to where they belong in `target`.
-void copy_elements(const Elements& elements, std::size_t element_bytes, const Regions& which, std::byte* target);
+/// Copies these elements to where they belong in `target`, which may end before the gap of the last one.
+void copy_elements(const Elements& elements, const Definition& definition, const Regions& which, std::byte* target);
 
 }  // namespace mend::fenix

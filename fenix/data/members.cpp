@@ -53,7 +53,9 @@ Definition definition_of(int member_id, void* buffer, int count, MPI_Datatype da
   if (member_id == FENIX_DATA_MEMBER_ALL)
     throw Refused(FENIX_ERROR_INVALID_MEMBERID, "no member has the number -1, which stands for all");
   if (count < 0) throw Refused(FENIX_ERROR_MEMBER_CREATE, fmt::format("a member cannot have {} elements", count));
-  return {member_id, buffer, static_cast<std::size_t>(count), element_size(datatype), ElementType(datatype)};
+  Definition definition{member_id, buffer, static_cast<std::size_t>(count)};
+  set_type(definition, datatype);
+  return definition;
 }
 
 int define_member(int group_id, const Definition& wanted) {

@@ -62,12 +62,7 @@ int set_attribute(int group_id, int member_id, int name, void* value) {
       wanted.count = static_cast<std::size_t>(count);
       break;
     }
-    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE: {
-      const MPI_Datatype type = *static_cast<MPI_Datatype*>(value);
-      wanted.element_bytes = element_size(type);
-      wanted.datatype = ElementType(type);
-      break;
-    }
+    case FENIX_DATA_MEMBER_ATTRIBUTE_DATATYPE: set_type(wanted, *static_cast<MPI_Datatype*>(value)); break;
     default: throw wrong_attribute(name);
   }
   return define_member(group_id, wanted);

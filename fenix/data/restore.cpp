@@ -16,7 +16,7 @@ namespace mend::fenix {
 Found find_elements(const Group& group, int member_id, int time_stamp) {
   const bool as_in_1_0 = settings().accumulates_snapshots;
   const FenixSnapshot* snapshot = group.snapshot_at(time_stamp);
-  if (snapshot == nullptr && as_in_1_0) snapshot = group.newest();
+  if (snapshot == nullptr && settings().finds_any_time_stamp) snapshot = group.newest();
   if (snapshot == nullptr) return {};
   const auto found = snapshot->members.find(member_id);
   if (found == snapshot->members.end()) return {};
@@ -31,7 +31,7 @@ namespace {
 /// newest.
 void require_time_stamp(int time_stamp) {
   const bool has_name = time_stamp == FENIX_DATA_SNAPSHOT_LATEST || time_stamp == FENIX_DATA_SNAPSHOT_ALL;
-  if (time_stamp >= 0 || has_name || settings().accumulates_snapshots) return;
+  if (time_stamp >= 0 || has_name || settings().finds_any_time_stamp) return;
   throw Refused(FENIX_ERROR_INVALID_TIMESTAMP, fmt::format("no snapshot has the time stamp {}", time_stamp));
 }
 

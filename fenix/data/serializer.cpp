@@ -4,7 +4,6 @@
 #include "fenix/fenix.h"
 #include "fenix/process/guarded.hpp"
 
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -46,25 +45,21 @@ Bytes run(const Definition& definition, const Piece& piece, Bytes bytes) {
   return stream.take();
 }
 
-int as_count(std::size_t count) {
-  return count > static_cast<std::size_t>(std::numeric_limits<int>::max()) ? std::numeric_limits<int>::max()
-                                                                           : static_cast<int>(count);
-}
-
 }  // namespace
 
+void require_countable(const Definition& definition, std::size_t elements) {
+  if (!definition.serializer || elements <= static_cast<std::size_t>(std::numeric_limits<int>::max())) return;
+  throw Refused(FENIX_ERROR_MEMBER_CREATE,
+                fmt::format("member {} has 2^31 elements or more, which its serializer cannot count", definition.id));
+}
+
 void write_elements_of(const Definition& definition, const Regions& regions, Bytes& bytes) {
+  require_countable(definition, regions.end());
   for (const Region& region : regions.all()) {
-    if (definition.serializer) {
-      const Piece piece{FENIX_SERIALIZE, definition.buffer, region.begin, as_count(region.end - region.begin)};
-      const std::size_t size = bytes.size();
-      bytes = run(definition, piece, std::move(bytes));
-      bytes.resize(size);
-      continue;
-    }
-    const std::size_t begin = region.begin * definition.element_bytes;
-    const auto* from = static_cast<const std::byte*>(definition.buffer);
-    std::memcpy(bytes.data() + begin, from + begin, (region.end - region.begin) * definition.element_bytes);
+    const Piece piece{FENIX_SERIALIZE, definition.buffer, region.begin, static_cast<int>(region.end - region.begin)};
+    const std::size_t size = bytes.size();
+    bytes = run(definition, piece, std::move(bytes));
+    bytes.resize(size);
   }
 }
 
@@ -74,16 +69,17 @@ Bytes write_whole(const Definition& definition) {
 
 void read_elements_of(const Definition& definition, const Regions& regions, const Elements& elements, void* target) {
   if (!definition.serializer) {
-    copy_elements(elements, definition.element_bytes, regions, static_cast<std::byte*>(target));
+    copy_elements(elements, definition, regions, static_cast<std::byte*>(target));
     return;
   }
+  require_countable(definition, regions.end());
   Bytes bytes = copy_of(elements.bytes);
   if (bytes.empty()) {  // a member that was empty at the commit becomes empty again
     run(definition, {FENIX_DESERIALIZE, target, 0, 0}, std::move(bytes));
     return;
   }
   for (const Region& region : regions.all()) {
-    const Piece piece{FENIX_DESERIALIZE, target, region.begin, as_count(region.end - region.begin)};
+    const Piece piece{FENIX_DESERIALIZE, target, region.begin, static_cast<int>(region.end - region.begin)};
     bytes = run(definition, piece, std::move(bytes));
   }
 }

@@ -101,7 +101,7 @@ int Fenix_Data_member_stage_begin(int group_id, int member_id, FILE** file) {
 int Fenix_Data_member_stage_end(int group_id, int member_id) {
   return local("Fenix_Data_member_stage_end", [&]() -> int {
     Group& group = group_of(group_id);
-    const Definition& definition = member_of(group, member_id);
+    Definition definition = member_of(group, member_id);
     const auto open = group.open_members().find(member_id);
     if (open != group.open_members().end() && !open->second.staging) require_closed(group, member_id);
     if (open == group.open_members().end()) {
@@ -119,7 +119,8 @@ int Fenix_Data_member_stage_end(int group_id, int member_id) {
       group.stage_bytes(definition, std::move(bytes));
     } else {
       const std::size_t count = std::min<std::size_t>(bytes.size() / definition.element_bytes, definition.count);
-      stage_anew(group, definition, bytes.data(), Regions::first(count));
+      definition.gap = 0;  // the file has the last element as a whole
+      stage_anew(group, std::move(definition), bytes.data(), Regions::first(count));
     }
     return FENIX_SUCCESS;
   });

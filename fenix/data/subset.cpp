@@ -21,24 +21,27 @@ DataSubset::DataSubset(Block block, std::size_t count, std::size_t stride) {
   for (std::size_t i = 0; i < count; ++i) add({block.first + i * stride, block.second + i * stride});
 }
 
-DataSubset::DataSubset(const std::vector<Block>& blocks) {
-  for (const Block& block : blocks) add(block);
-}
+DataSubset::DataSubset(const std::vector<Block>& blocks) { add_all(blocks); }
 
 DataSubset::DataSubset(int count, const int* first, const int* last) {
+  std::vector<Block> blocks;
   for (int i = 0; i < count; ++i) {
     if (first[i] < 0 || last[i] < 0) throw std::invalid_argument("the indices of a subset begin with 0");
-    add({static_cast<std::size_t>(first[i]), static_cast<std::size_t>(last[i])});
+    blocks.emplace_back(first[i], last[i]);
   }
+  add_all(std::move(blocks));
 }
 
 DataSubset::DataSubset(const DataSubset& a, const DataSubset& b) : DataSubset(a) { *this += b; }
 
 void DataSubset::add(Block block) {
   if (block.second < block.first) throw std::invalid_argument("a block of a subset ends before it begins");
+  if (blocks_.empty() || after(blocks_.back().second) < block.first) return blocks_.push_back(block);
   // Blocks that touch the new one are merged with it.
-  const auto from = std::ranges::find_if(blocks_, [&](const Block& b) { return after(b.second) >= block.first; });
-  const auto to = std::find_if(from, blocks_.end(), [&](const Block& b) { return b.first > after(block.second); });
+  const auto from =
+      std::ranges::partition_point(blocks_, [&](const Block& b) { return after(b.second) < block.first; });
+  const auto to =
+      std::partition_point(from, blocks_.end(), [&](const Block& b) { return b.first <= after(block.second); });
   if (from != to) {
     block.first = std::min(block.first, from->first);
     block.second = std::max(block.second, std::prev(to)->second);
@@ -46,10 +49,22 @@ void DataSubset::add(Block block) {
   blocks_.insert(blocks_.erase(from, to), block);
 }
 
+/// In ascending order, so that each block is appended, or merged with the last.
+void DataSubset::add_all(std::vector<Block> blocks) {
+  std::ranges::sort(blocks);
+  for (const Block& block : blocks) add(block);
+}
+
 DataSubset DataSubset::operator+(const DataSubset& other) const { return {*this, other}; }
 
 DataSubset& DataSubset::operator+=(const DataSubset& other) {
-  for (const Block& block : std::vector(other.blocks_)) add(block);
+  std::vector<Block> more = other.blocks_;
+  const bool are_all_behind = empty() || other.empty() || other.start() > end();
+  if (!are_all_behind) {
+    more.insert(more.end(), blocks_.begin(), blocks_.end());
+    blocks_.clear();
+  }
+  add_all(std::move(more));
   if (other.type == PrestagedSubset) type = PrestagedSubset;
   return *this;
 }
@@ -63,14 +78,15 @@ DataSubset& DataSubset::operator+=(const Fenix_Data_subset& other) {
 DataSubset DataSubset::operator-(const DataSubset& other) const {
   DataSubset left;
   left.type = type;
+  auto next = other.blocks_.begin();
   for (Block block : blocks_) {
+    while (next != other.blocks_.end() && next->second < block.first) ++next;
     bool some_left = true;
-    for (const Block& taken : other.blocks_) {
-      if (taken.second < block.first || taken.first > block.second) continue;
-      if (taken.first > block.first) left.add({block.first, taken.first - 1});
-      some_left = taken.second < block.second;
+    for (auto taken = next; taken != other.blocks_.end() && taken->first <= block.second; ++taken) {
+      if (taken->first > block.first) left.add({block.first, taken->first - 1});
+      some_left = taken->second < block.second;
       if (!some_left) break;
-      block.first = taken.second + 1;
+      block.first = taken->second + 1;
     }
     if (some_left) left.add(block);
   }

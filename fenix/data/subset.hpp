@@ -77,6 +77,7 @@ struct DataSubset {
 
  private:
   void add(Block block);
+  void add_all(std::vector<Block> blocks);
   std::vector<Block> blocks_;
 };
 

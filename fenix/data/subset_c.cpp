@@ -61,9 +61,9 @@ Regions regions_of(const DataSubset& subset, const Definition& definition) {
 }
 
 DataSubset subset_of(const Regions& regions) {
-  DataSubset subset;
-  for (const Region& region : regions.all()) subset += DataSubset({region.begin, region.end - 1});
-  return subset;
+  std::vector<DataSubset::Block> blocks;
+  for (const Region& region : regions.all()) blocks.emplace_back(region.begin, region.end - 1);
+  return DataSubset(blocks);
 }
 
 void put_into(Fenix_Data_subset* shell, const Regions& regions) {

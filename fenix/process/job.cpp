@@ -18,6 +18,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
+#include <span>
 #include <utility>
 
 namespace mend::fenix {
@@ -126,22 +128,39 @@ void on_exit_of_process(int status, void* /*unused*/) {
   leave_mpi();
 }
 
+/// Lists the ranks that have failed in these recoveries. If there are several, a failure has interrupted each but the
+/// last, and the program learns of all of them at once.
+void list_failed(std::span<const RecoveryReport> recoveries) {
+  State& now = state();
+  std::set<int> failed;    // as numbered before the first recovery
+  std::set<int> given_up;  // likewise
+  now.recovered.clear();
+  for (const RecoveryReport& recovery : recoveries) {
+    const auto as_at_first = [before = given_up](Rank rank) {
+      int number = rank.value;
+      for (const int missing : before) number += missing <= number ? 1 : 0;
+      return number;
+    };
+    for (const Replacement& replaced : recovery.replacements) {
+      failed.insert(as_at_first(replaced.rank));
+      const auto rank_now = now.engine().epoch_state().roster.rank_of(replaced.newcomer);
+      if (rank_now) now.recovered.push_back(rank_now->value);  // otherwise the newcomer has died, too
+    }
+    for (const LostRank& loss : recovery.given_up) {
+      failed.insert(as_at_first(loss.rank));
+      given_up.insert(as_at_first(loss.rank));
+    }
+  }
+  now.failed.assign(failed.begin(), failed.end());
+}
+
 /// Returns false if a failure interrupted it. Collective over the ranks.
 bool begin_epoch() {
   State& now = state();
   now.is_unrepaired = false;
-  now.failed.clear();
-  now.recovered.clear();
-  bool given_up = false;
   const auto recoveries = now.engine().recoveries();
-  if (!recoveries.empty()) {
-    for (const Replacement& replaced : recoveries.back().replacements) {
-      now.failed.push_back(replaced.rank.value);
-      now.recovered.push_back(now.engine().epoch_state().roster.rank_of(replaced.newcomer)->value);
-    }
-    for (const LostRank& loss : recoveries.back().given_up) now.failed.push_back(loss.rank.value);
-    given_up = !recoveries.back().given_up.empty();
-  }
+  list_failed(recoveries.subspan(now.recoveries_seen));
+  const bool given_up = !recoveries.empty() && !recoveries.back().given_up.empty();
   for (auto& [id, group] : now.groups) {
     if (given_up) group->lose_ranks();
     now.engine().take_into_epoch(group->store());
@@ -152,6 +171,7 @@ bool begin_epoch() {
   } catch (const ProcessFailure&) {
     return false;
   }
+  now.recoveries_seen = recoveries.size();
   return true;
 }
 
@@ -272,6 +292,8 @@ void start(const StartArguments& arguments, const Outputs& outputs) {
   now.wanted_ranks = std::max(wanted_ranks(arguments.spares), now.engine().first_size());
   now.logs = std::make_unique<MessageLogs>();
   const bool takes_over = now.engine().epoch_state().epoch != Epoch{0};
+  const std::size_t recoveries = now.engine().recoveries().size();
+  now.recoveries_seen = recoveries == 0 ? 0 : recoveries - 1;  // the last one has given it its rank
   if (!begin_epoch()) repair(false);
   // Another failure may have come since this process took over. The program has not begun here, so this rank is not a
   // survivor.

@@ -58,8 +58,9 @@ struct State {
   bool is_unrepaired = false;    ///< the program has resumed after a failure with FENIX_RECOVERY_NOOP, in this epoch
   int last_error = MPI_SUCCESS;  ///< MPI's, of the most recent failure
   Callbacks callbacks;
-  std::vector<int> failed;     ///< ranks whose processes died in the most recent failure, as they were numbered then
-  std::vector<int> recovered;  ///< of these, those that were taken over, as they are numbered now
+  std::size_t recoveries_seen = 0;  ///< recoveries of the job of which the program knows
+  std::vector<int> failed;          ///< ranks whose processes died in the most recent failure, as numbered then
+  std::vector<int> recovered;       ///< of these, those that were taken over, as they are numbered now
   std::map<int, std::unique_ptr<Group>> groups;
   std::unique_ptr<MessageLogs> logs;  ///< while active
   InPlace in_place;

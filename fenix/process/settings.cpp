@@ -51,5 +51,6 @@ int Fenix_get_option(Fenix_Setting_name setting, unsigned* option) {
 
 void mend_fenix_accumulate_snapshots(int accumulate) {
   settings().accumulates_snapshots = accumulate != 0;
+  settings().finds_any_time_stamp = accumulate != 0;
   settings().is_for_1_0 = accumulate == 2;
 }

@@ -15,6 +15,7 @@ struct Settings {
   Fenix_Spare_wait_mode spare_wait = FENIX_SPARE_WAIT_BUSY;
   Fenix_Spare_finalize_mode spare_finalize = FENIX_SPARE_FINALIZE_EXIT;
   bool accumulates_snapshots = false;  ///< as in Fenix 1.0: a snapshot has all elements that were ever stored
+  bool finds_any_time_stamp = false;   ///< as in Fenix 1.0: one that no snapshot has means the newest
   bool is_for_1_0 = false;             ///< the program calls Fenix_Init with the arguments of 1.0
 };
 

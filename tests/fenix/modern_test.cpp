@@ -69,6 +69,14 @@ TEST(FenixOf2026, members_that_were_deleted_since_the_last_commit_do_not_come_ba
   expect_no_check_failed(play_fenix(MEND_FENIX_DELETED, 1, {"--die=deleted:0:1:1"}), ranks);
 }
 
+TEST(FenixOf2026, a_member_of_one_rank_is_none_of_a_process_that_takes_over_another) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_ALONE, 1, {"--die=committed:0:2:1"}), ranks);
+}
+
+TEST(FenixOf2026, ranks_at_different_groups_are_refused_and_get_the_data_of_none) {
+  expect_no_check_failed(play_fenix(MEND_FENIX_ORDER, 1, {"--die=committed:0:1:1"}), ranks);
+}
+
 TEST(FenixOf2026, what_was_stored_before_ranks_were_given_up_is_not_committed) {
   expect_no_check_failed(play_fenix(MEND_FENIX_SHRUNK, 0, {"stored", "--die=committed:0:2:0"}), ranks - 1);
 }
@@ -114,8 +122,9 @@ TEST(FenixOf2026, keeps_the_numbers_of_ranks_when_others_have_died_before_init) 
 TEST(FenixOf2026, a_rank_that_is_taken_over_comes_out_as_such_whatever_dies_before_it_does) {
   const auto end = play_fenix(MEND_FENIX_ENTERING, 2, {});
   EXPECT_EQ(end.exit_code, 0) << end.errors;
-  EXPECT_THAT(said(end), testing::UnorderedElementsAre("rank 0: came out as 0", "rank 1: came out as 1",
-                                                       "rank 2: came out as 0", "rank 3: came out as 1"))
+  EXPECT_THAT(said(end),
+              testing::UnorderedElementsAre("rank 0: came out as 0, failed: 1 3", "rank 1: came out as 1, failed: 1 3",
+                                            "rank 2: came out as 0, failed: 1 3", "rank 3: came out as 1, failed: 3"))
       << end.errors;
 }
 

@@ -35,6 +35,7 @@ TEST(OlderSpellings, mean_the_same_things) {
   static_assert(std::is_same_v<Fenix::CommException, fenix::CommException>);
   static_assert(std::is_same_v<Fenix::Args::FenixInitArgs, fenix::args::FenixInitArgs>);
   static_assert(std::is_same_v<Fenix::DataSubset, fenix::DataSubset>);
+  static_assert(std::is_same_v<decltype(init({.spares = 1})), void>);  // it is no ambiguous call
   EXPECT_EQ(Fenix::THROW, FENIX_RESUME_THROW);
   const Fenix::Args::FenixInitArgs args{.spares = 1, .resume_mode = Fenix::RETURN, .unhandled_mode = Fenix::PRINT};
   EXPECT_EQ(args.resume_mode, FENIX_RESUME_RETURN);

@@ -41,4 +41,19 @@ TEST(Regions, add_up) {
   EXPECT_EQ(regions, of({{0, 3}, {7, 8}}));
 }
 
+TEST(Regions, of_a_million_pieces_take_a_moment) {
+  constexpr std::size_t count = 1'000'000;
+  Regions even;
+  Regions odd;
+  for (std::size_t i = 0; i < count; ++i) {
+    even.add({10 * i, 10 * i + 2});
+    odd.add({10 * i + 5, 10 * i + 6});
+  }
+  even.add(odd);
+  EXPECT_EQ(even.all().size(), 2 * count);
+  EXPECT_EQ(even.below(100).all().size(), 20);
+  even.add({0, 10 * count});
+  EXPECT_THAT(even.all(), ElementsAre(Region{0, 10 * count}));
+}
+
 }  // namespace

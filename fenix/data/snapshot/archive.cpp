@@ -65,6 +65,7 @@ void put(Writer& to, const std::vector<Definition>& definitions) {
     to.number(static_cast<std::uint64_t>(definition.id));
     to.number(definition.count);
     to.number(definition.element_bytes);
+    to.number(definition.gap);
     to.number(code_of(definition.datatype.get()));
     to.number(static_cast<std::uint64_t>(definition.since));
   }
@@ -77,6 +78,7 @@ std::vector<Definition> get_definitions(Reader& from) {
     definition.id = static_cast<int>(from.number());
     definition.count = from.number();
     definition.element_bytes = from.number();
+    definition.gap = from.number();
     definition.datatype = ElementType(type_of(from.number()));
     definition.since = static_cast<int>(from.number());
   }

@@ -18,7 +18,7 @@ namespace {
 namespace data = fenix::data;
 
 constexpr int group = 0;
-enum Member { counted, typed, plain, partial, own_type, written, resizable };
+enum Member { counted, typed, plain, partial, own_type, written, resizable, spaced };
 constexpr int latest = FENIX_DATA_SNAPSHOT_LATEST;
 
 MPI_Comm comm = MPI_COMM_NULL;
@@ -228,6 +228,33 @@ void check_created_again() {
   }
 }
 
+/// Elements that are the last third of a point each: the buffer ends with the last of them. Elements as the columns of
+/// a matrix overlap.
+void check_types() {
+  MPI_Datatype column = MPI_DATATYPE_NULL;
+  MPI_Datatype numbers = MPI_DATATYPE_NULL;
+  MPI_Type_vector(3, 1, 4, MPI_INT, &numbers);
+  MPI_Type_create_resized(numbers, 0, sizeof(int), &column);
+  const auto create = [](MPI_Datatype type) {
+    return code_of([&] { return data::member_create(group, spaced, values.data(), 4, type); });
+  };
+  CHECK(create(column) == FENIX_ERROR_MEMBER_CREATE && !data::member_created(group, spaced));
+  CHECK(create(MPI_INT) == FENIX_SUCCESS && set_type(spaced, column) == FENIX_ERROR_MEMBER_CREATE);
+  data::member_delete(group, spaced);
+
+  MPI_Datatype third = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_DOUBLE, 0, 3 * sizeof(double), &third);
+  std::array<double, 8> points{0, 1, 2, 3, 4, 5, 6, 7};  // two points, and what lies beyond them
+  data::member_create(group, spaced, &points[2], 2, third);
+  data::member_store(group, spaced);
+  data::commit(group);
+  points.fill(-1);
+  CHECK(code_of([] { return data::member_load(group, spaced); }) == FENIX_SUCCESS);
+  CHECK(points[2] == 2 && points[5] == 5 && points[6] == -1 && points[7] == -1);
+  data::member_delete(group, spaced);
+  for (MPI_Datatype* type : {&column, &numbers, &third}) MPI_Type_free(type);
+}
+
 void check() {
   check_restored(1000 * rank + 7);
   check_time_stamps(1000 * rank + 7);
@@ -259,6 +286,7 @@ int main(int argc, char** argv) {
     check();
   }
   check_created_again();
+  check_types();
   Fenix_Finalize();
   std::printf("rank %d: %d checks failed\n", rank, failed);
   MPI_Finalize();

@@ -2,6 +2,8 @@
 // that was taken over all the same, because the program in it has not begun.
 //
 //   Process 1 dies at work, process 3 when it has recovered from that, before process 4 has come out.
+//
+// The others learn of both at once. Process 5, which takes over rank 3, knows of the second death alone.
 
 #include "base/fault_point.hpp"
 
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 int main(int argc, char** argv) {
@@ -36,7 +39,9 @@ int main(int argc, char** argv) {
     } catch (const fenix::CommException&) {
     }
   }
-  std::printf("rank %d: came out as %d\n", rank, role);
+  std::string failed;
+  for (const int dead : fenix::fail_list()) failed += ' ' + std::to_string(dead);
+  std::printf("rank %d: came out as %d, failed:%s\n", rank, role, failed.c_str());
   MPI_Finalize();
   return 0;
 }

@@ -250,7 +250,11 @@ int main(int argc, char** argv) {
   arguments.out_comm = &comm;
   arguments.spares = std::atoi(argv[2]);
   read_deaths(argc, argv);
-  fenix::init_with(arguments, accumulates);
+  if (accumulates) {
+    Fenix::init(arguments);
+  } else {
+    fenix::init(arguments);
+  }
   MPI_Comm_rank(comm, &me);
   for (;;) {
     try {
