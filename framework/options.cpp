@@ -283,7 +283,7 @@ void define_rollback(CLI::App& app, Options& options, const std::string& prefix,
                           prefix + "log-limit",
                           [&options](int mebibytes) { options.log_limit = static_cast<ByteCount>(mebibytes) << 20U; },
                           "How large a rank's log of messages may get with --mend-rollback local, in MiB (default: a\n"
-                          "tenth of the machine's memory); before, a commit is due")
+                          "tenth of the machine's memory, divided by its ranks); before, a commit is due")
                        ->check(CLI::Validator(check_count_from(1), "MIB")),
                    "MEND_LOG_LIMIT");
 }
@@ -319,7 +319,8 @@ void define_communication(CLI::App& app, Options& options, const std::string& pr
   };
   from_environment(app.add_option(prefix + "network", options.network,
                                   "Interfaces or networks for mend's own connections, such as ib0 or 10.0.0.0/24\n"
-                                  "(set by mend run --network; default: the first network that all machines are in)")
+                                  "(set by mend run --network; default: those that OMPI_MCA_btl_tcp_if_include\n"
+                                  "names, otherwise the first network that all machines are in)")
                        ->check(CLI::Validator(transport::objection_to_network, ""))
                        ->type_name("INTERFACE,..."),
                    "MEND_NETWORK");

@@ -87,7 +87,7 @@ struct Options {
   Rollback rollback = Rollback::all;      ///< which ranks roll back when a process dies
   ClusterChoice clusters;                 ///< ... together, under local rollback
   bool rollback_is_strict = false;        ///< "local,strict": the job ends where all ranks would have to roll back
-  std::optional<ByteCount> log_limit;     ///< of a rank's log of messages; none: a tenth of the machine's memory
+  std::optional<ByteCount> log_limit;     ///< of a rank's log of messages; none: its share of a tenth of the memory
   bool checks_determinism = false;        ///< ranks end on purpose, and what is sent again is compared
   WorldMeans world = WorldMeans::launch;  ///< what MPI_COMM_WORLD is in a body
   std::optional<OnTerm> on_term;          ///< none: checkpoint with a disk, kill without

@@ -1,5 +1,6 @@
-// The messages that a rank has sent and received in a phase, in order. A rank that rolls back gets the histories of the
-// others. wildcard_order.hpp determines from them the order in which its messages may arrive again.
+// The messages that a rank has sent, received and found by a probe in a phase, in order. A rank that rolls back gets
+// the histories of the others. wildcard_order.hpp determines from them the order in which its messages may arrive
+// again.
 
 #pragma once
 
@@ -12,8 +13,22 @@
 namespace mend::replay {
 
 struct History {
+  enum class What : std::uint32_t {
+    sent,
+    received,
+    found,  ///< a probe has found the next message, which is received later
+  };
+
   std::vector<Channel> channels;      ///< in the order of their first message; one entry for each direction
-  std::vector<std::uint32_t> events;  ///< each: twice the channel's place, and 1 more if it was received
+  std::vector<std::uint32_t> events;  ///< of event()
+
+  /// Returns the event of a message of the channel at `place` in `channels`. Pure, as the two that follow.
+  static constexpr std::uint32_t event(std::uint32_t place, What what) {
+    return 4 * place + static_cast<std::uint32_t>(what);
+  }
+  static constexpr std::uint32_t place_of(std::uint32_t event) { return event / 4; }
+  static constexpr What what_of(std::uint32_t event) { return static_cast<What>(event % 4); }
+
   bool operator==(const History&) const = default;
 };
 

@@ -22,7 +22,8 @@ struct Resent {
 /// A message that differs from the one that was sent, or was reported as sent, before the failure.
 struct Difference {
   Channel channel;
-  std::uint64_t number = 0;  ///< of the message, from 1
+  /// The number of the message, from 1. If a content differs, it is that of this message or of one before it.
+  std::uint64_t number = 0;
   enum class What : std::uint8_t { content, more, fewer } what = What::content;
 };
 
@@ -47,6 +48,9 @@ class MessageLog {
   /// Records that the next message of `channel` was received. `by_request`: true if the call can be repeated and
   /// then does not receive this message again.
   virtual void receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request) = 0;
+  /// Records that a probe has found the next message of `channel`: this rank may do something because of it before it
+  /// is received.
+  virtual void found(const Channel& /*channel*/) {}
 
   /// Returns the hash over several messages. `before`: the hash over all messages but the last. `content`: the hash of
   /// the last message. Pure.

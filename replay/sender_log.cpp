@@ -87,8 +87,8 @@ void SenderLog::end_send(const Channel& channel, std::span<const std::byte> copy
     sends.log->push_back({channel, number, copy});
     ++now().logged;
   }
-  note_event(channel, sends.place, false);
-  if (behind_ && number < sends.theirs.count) --*behind_;
+  note_event(channel, sends.place, History::What::sent);
+  if (behind_ && number < sends.theirs.met()) --*behind_;
   if (number >= sends.theirs.count) {
     if (is_past(channel.peer)) note(channel, number + 1, Difference::What::more);
     return;
@@ -102,7 +102,8 @@ void SenderLog::end_send(const Channel& channel, std::span<const std::byte> copy
 void SenderLog::receive(const Channel& channel, std::span<const std::byte> bytes, bool /*by_request*/) {
   Received& received = now().received[channel];
   ++received.count;
-  note_event(channel, received.place, true);
+  received.is_found = false;
+  note_event(channel, received.place, History::What::received);
   if (!is_mate(channel.peer)) {
     received.hash = chained(received.hash, hash_(bytes));
     return;
@@ -113,6 +114,11 @@ void SenderLog::receive(const Channel& channel, std::span<const std::byte> bytes
   ++to_tell.messages;
   to_tell.bytes += bytes.size();
   if (!was_due && is_due(to_tell)) due_.push_back(channel.peer);
+}
+
+void SenderLog::found(const Channel& channel) {
+  Received& received = now().received[channel];
+  if (!std::exchange(received.is_found, true)) note_event(channel, received.place, History::What::found);
 }
 
 bool SenderLog::is_due(const Unacknowledged& one) const {
@@ -171,9 +177,11 @@ void SenderLog::committed() {
 void SenderLog::forget_log(InUse in_use) {
   for (Phase phase = std::min<Phase>(phase_, 1); phase <= phase_; ++phase) {
     OfPhase& one = phases_[phase];
+    // The next commit frees the copies of the setup.
     const bool has_any = std::ranges::any_of(one.log, [](const auto& entries) { return !entries.second.empty(); }) ||
-                         (phase > 0 && !one.retained.empty());  // the next commit frees those of the setup
+                         (phase > 0 && (!one.retained.empty() || !one.history.events.empty()));
     one.has_forgotten = one.has_forgotten || has_any;
+    if (one.has_forgotten) one.history = {};
     one.retained.drop_all(in_use);
     one.forgotten += one.memory.used();
     one.memory.clear(in_use);
@@ -194,11 +202,11 @@ std::size_t SenderLog::bytes() const { return sum_over_phases(&SenderLog::bytes_
 std::size_t SenderLog::room() const { return sum_over_phases(&SenderLog::room_of); }
 
 void SenderLog::count_held() {
-  held_ = bytes_kept() + retained_bytes() + sum_over_phases([](const OfPhase& one) {
-            return std::accumulate(one.log.begin(), one.log.end(), std::size_t{0}, [](std::size_t sum, const auto& of) {
-              return sum + of.second.size() * bytes_beside;
-            });
-          });
+  held_ =
+      bytes_kept() + retained_bytes() + sum_over_phases([](const OfPhase& one) {
+        return std::accumulate(one.log.begin(), one.log.end(), one.history.events.size() * bytes_of_event,
+                               [](std::size_t sum, const auto& of) { return sum + of.second.size() * bytes_beside; });
+      });
 }
 
 std::size_t SenderLog::bytes_kept() const {
@@ -211,13 +219,16 @@ std::size_t SenderLog::retained_bytes() const {
 
 bool SenderLog::has_forgotten() const { return std::ranges::any_of(phases_, &OfPhase::has_forgotten); }
 
-void SenderLog::note_event(const Channel& channel, std::uint32_t& place, bool was_received) {
+/// A phase whose messages were forgotten has no history: all ranks roll back at a failure.
+void SenderLog::note_event(const Channel& channel, std::uint32_t& place, History::What what) {
+  if (now().has_forgotten) return;
   History& history = now().history;
   if (place == nowhere) {
     place = static_cast<std::uint32_t>(history.channels.size());
     history.channels.push_back(channel);
   }
-  history.events.push_back(2 * place + (was_received ? 1U : 0U));
+  history.events.push_back(History::event(place, what));
+  held_ += bytes_of_event;
 }
 
 bool SenderLog::is_behind() const {
@@ -225,7 +236,7 @@ bool SenderLog::is_behind() const {
   if (!behind_) {
     behind_ = 0;
     for (const auto& [channel, sends] : now().sends)
-      *behind_ += sends.theirs.count - std::min(sends.count, sends.theirs.count);
+      *behind_ += sends.theirs.met() - std::min(sends.count, sends.theirs.met());
   }
   return *behind_ > 0;
 }
@@ -284,7 +295,8 @@ SenderLog::Receipts SenderLog::receipts_for(int peer) const {
   for (Phase phase = 0; phase <= phase_; ++phase) {
     std::vector<Receipt>& of_phase = receipts.phases.emplace_back();
     for (const auto& [channel, received] : phases_[phase].received)
-      if (channel.peer == peer) of_phase.push_back({channel.context, channel.tag, received.count, received.hash});
+      if (channel.peer == peer)
+        of_phase.push_back({channel.context, channel.tag, received.count, received.hash, received.is_found});
   }
   return receipts;
 }
@@ -307,7 +319,7 @@ void SenderLog::hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>&
     if (channel.peer == peer) sends.theirs = {};
   for (const Receipt& receipt : receipts) {
     const Channel channel{peer, receipt.context, receipt.tag};
-    phase.sends[channel].theirs = {receipt.count, receipt.hash};
+    phase.sends[channel].theirs = {receipt.count, receipt.hash, receipt.is_found};
     if (is_mate(peer)) phase.retained.received(channel, receipt.count);
   }
   if (const auto log = phase.log.find(peer); log != phase.log.end()) {

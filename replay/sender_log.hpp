@@ -70,6 +70,7 @@ class SenderLog final : public MessageLog {
     int tag = 0;
     std::uint64_t count = 0;
     std::uint64_t hash = 0;  ///< over the contents, in order
+    bool is_found = false;   ///< a probe has found the next message
     bool operator==(const Receipt&) const = default;
   };
 
@@ -100,6 +101,8 @@ class SenderLog final : public MessageLog {
   Copy begin_send(const Channel& channel, std::size_t size) override;
   void end_send(const Channel& channel, std::span<const std::byte> copy) override;
   void receive(const Channel& channel, std::span<const std::byte> bytes, bool by_request = false) override;
+  /// It is noted once for each message.
+  void found(const Channel& channel) override;
 
   /// Begins the next phase. All ranks do so together, or this rank repeats what the others have done. All phases are
   /// kept.
@@ -126,9 +129,10 @@ class SenderLog final : public MessageLog {
   /// Returns the numbers of messages sent and received in `phase`, on all channels.
   std::map<Channel, std::uint64_t> sent(Phase phase) const;
   std::map<Channel, std::uint64_t> received(Phase phase) const;
-  /// Returns the order of the messages sent and received in `phase`.
+  /// Returns the order of the messages sent, received and found in `phase`. It is empty if they were forgotten.
   const History& history(Phase phase) const { return phases_.at(phase).history; }
-  /// Returns true while other ranks have messages from this rank that it has not sent again.
+  /// Returns true while other ranks have messages from this rank, or have found one by a probe, that it has not sent
+  /// again.
   bool is_behind() const;
 
   /// Returns the report for `peer` after a recovery.
@@ -162,17 +166,19 @@ class SenderLog final : public MessageLog {
   std::size_t bytes() const;
   /// The same without the setup.
   std::size_t bytes_since_restore() const { return bytes() - bytes_of(phases_.front()); }
-  /// The same with what the messages need beside their bytes: what counts for the limit.
+  /// The same with what the messages need beside their bytes. It does not include the history of messages that were
+  /// received: at a step of the program, their number depends on timing.
   std::size_t room_since_restore() const { return room() - room_of(phases_.front()); }
   std::size_t room() const;
   /// Returns how many of the logged bytes are kept.
   std::size_t bytes_kept() const;
-  /// Forgets the messages of the setup, while it lasts; afterwards all others, including those to mates. They cannot be
-  /// sent again from now on.
+  /// Forgets the messages of the setup, while it lasts; afterwards all others, including those to mates, and their
+  /// history. They cannot be sent again from now on.
   void forget_log(InUse in_use = {});
   /// Returns true if messages of a phase that is kept were forgotten.
   bool has_forgotten() const;
-  /// Returns how many bytes the log and the copies for mates hold, with what messages need beside their bytes.
+  /// Returns how many bytes the log, the copies for mates and the history hold, with what messages need beside their
+  /// bytes: what counts for the limit.
   std::size_t bytes_held() const { return held_; }
   /// Returns how many bytes of memory the copies for mates take.
   std::size_t retained_bytes() const;
@@ -183,14 +189,16 @@ class SenderLog final : public MessageLog {
     std::uint64_t number;
     std::span<const std::byte> bytes;
   };
-  /// What a logged message needs beside its bytes: the entry, what rounding costs, and its place in the history.
-  static constexpr std::size_t bytes_beside = sizeof(Entry) + 20;
+  /// What a logged message needs beside its bytes: the entry, and what rounding costs.
+  static constexpr std::size_t bytes_beside = sizeof(Entry) + 16;
+  static constexpr std::size_t bytes_of_event = sizeof(std::uint32_t);  ///< in the history
   static constexpr std::uint32_t nowhere = UINT32_MAX;
   struct Received {
     std::uint64_t count = 0;
     std::uint64_t hash = 0;
     std::uint32_t place = nowhere;  ///< of the channel in the history
     bool is_to_tell = false;        ///< is in Unacknowledged::channels
+    bool is_found = false;          ///< a probe has found the next message
   };
   struct Unacknowledged {
     std::size_t bytes = 0;
@@ -200,6 +208,10 @@ class SenderLog final : public MessageLog {
   struct Known {
     std::uint64_t count = 0;  ///< how many messages the receiver has
     std::uint64_t hash = 0;
+    bool is_found = false;
+
+    /// Returns how many messages may have had an effect on the receiver.
+    std::uint64_t met() const { return count + (is_found ? 1 : 0); }
   };
   struct Sends {
     std::uint64_t count = 0;
@@ -227,7 +239,9 @@ class SenderLog final : public MessageLog {
   OfPhase& now() { return phases_[phase_]; }
   const OfPhase& now() const { return phases_[phase_]; }
   static std::size_t bytes_of(const OfPhase& phase) { return phase.memory.used() + phase.forgotten; }
-  static std::size_t room_of(const OfPhase& phase) { return bytes_of(phase) + phase.logged * bytes_beside; }
+  static std::size_t room_of(const OfPhase& phase) {
+    return bytes_of(phase) + phase.logged * (bytes_beside + bytes_of_event);
+  }
   void need_phase(Phase phase);
   template <class BytesIn>
   std::size_t sum_over_phases(BytesIn bytes_in) const;
@@ -240,7 +254,7 @@ class SenderLog final : public MessageLog {
   bool is_past(int peer) const;
   bool is_known(const Channel& channel, const Sends& sends) const;
   void note(const Channel& channel, std::uint64_t number, Difference::What what);
-  void note_event(const Channel& channel, std::uint32_t& place, bool was_received);
+  void note_event(const Channel& channel, std::uint32_t& place, History::What what);
   void hear_phase(OfPhase& phase, int peer, const std::vector<Receipt>& receipts, std::vector<Resent>& resent);
 
   int self_;

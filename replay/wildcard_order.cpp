@@ -46,8 +46,8 @@ void WildcardOrder::list_messages(int source, const History& history, const Coun
   std::map<Channel, std::uint64_t> counts;
   std::vector<Message>& all = messages_[source].all;
   for (const std::uint32_t event : history.events) {
-    const Channel& channel = history.channels[event / 2];
-    if (event % 2 == 1 || channel.peer != self_) continue;
+    const Channel& channel = history.channels[History::place_of(event)];
+    if (History::what_of(event) != History::What::sent || channel.peer != self_) continue;
     const Channel from_here{source, channel.context, channel.tag};
     const auto known = received.find(from_here);
     const bool is_taken = known != received.end() && counts[from_here]++ < known->second;
@@ -60,19 +60,20 @@ void WildcardOrder::walk(int rank) {
   Walker& walker = walkers_.at(rank);
   for (; walker.next < walker.history.events.size(); ++walker.next) {
     const std::uint32_t event = walker.history.events[walker.next];
-    const Channel& channel = walker.history.channels[event / 2];
-    if (event % 2 == 0) {
+    const History::What what = History::what_of(event);
+    const Channel& channel = walker.history.channels[History::place_of(event)];
+    if (what == History::What::sent) {
       if (channel.peer == self_) arrive(rank, walker.to_self++);
       was_sent({rank, channel.peer, channel.context, channel.tag});
       continue;
     }
     const Way way{channel.peer, rank, channel.context, channel.tag};
-    std::uint64_t& received = walker.received[event / 2];
+    std::uint64_t& received = walker.received[History::place_of(event)];
     if (received == sent_[way]) {
       waiting_[way] = rank;
       return;
     }
-    ++received;
+    if (what == History::What::received) ++received;
   }
 }
 
@@ -118,62 +119,81 @@ void WildcardOrder::arrive(int source, std::size_t place) {
   pending_.erase(takes);
 }
 
-/// Returns the answer for a receive before which `earlier` wait.
-WildcardOrder::Answer WildcardOrder::find(const Pattern& pattern, std::span<const Pending> earlier, Message** found) {
+/// Finds the answer for a receive before which `earlier` wait.
+WildcardOrder::Found WildcardOrder::find(const Pattern& pattern, std::span<const Pending> earlier) {
   if (pattern.source == any) {
     for (std::size_t i = first_in_order_; i < order_.size(); ++i) {
       const auto& [source, place] = order_[i];
-      Message& message = messages_[source].all[place];
+      const Message& message = messages_[source].all[place];
       if (message.is_taken && i == first_in_order_) ++first_in_order_;
       if (message.is_taken || !fits(pattern, source, message)) continue;
-      *found = &message;
-      return {Match::logged, {source, message.tag}};
+      return {{Match::logged, {source, message.tag}}, place};
     }
     return {};
   }
   Messages& of_source = messages_[pattern.source];
   for (std::size_t i = of_source.first; i < of_source.all.size(); ++i) {
-    Message& message = of_source.all[i];
+    const Message& message = of_source.all[i];
     if (message.is_taken && i == of_source.first) ++of_source.first;
     if (message.is_taken || !fits(pattern, pattern.source, message)) continue;
     if (std::ranges::any_of(earlier, [&](const Pending& one) { return fits(one.pattern, pattern.source, message); }))
       return {};
-    *found = &message;
-    return {Match::logged, {pattern.source, message.tag}};
+    return {{Match::logged, {pattern.source, message.tag}}, i};
   }
-  if (ended_.contains(pattern.source)) return {Match::never};
+  if (ended_.contains(pattern.source)) return {{Match::never}};
   // One before it could take a message to come.
   const bool waits = std::ranges::any_of(earlier, [&](const Pending& one) { return overlap(one.pattern, pattern); });
-  return {waits ? Match::waits : Match::beyond};
+  return {{waits ? Match::waits : Match::beyond}};
+}
+
+/// If a logged message was found for the receive, it takes the message.
+void WildcardOrder::take(Receive receive, const Found& found) {
+  if (found.answer.match == Match::beyond) beyond_.insert(receive);
+  if (found.answer.match != Match::logged) return;
+  const int source = found.answer.envelope.source;
+  Message& message = messages_[source].all[found.place];
+  message.is_taken = true;
+  if (!message.has_arrived) early_[receive] = {source, found.place};
 }
 
 /// Answers the receives that wait for none before them any more. Those from any source wait for a message to arrive.
 void WildcardOrder::answer_waiting() {
   std::vector<Pending> waiting;
   for (const Pending& one : std::exchange(pending_, {})) {
-    Message* found = nullptr;
-    const Answer answer = one.pattern.source == any ? Answer{} : find(one.pattern, waiting, &found);
-    if (found != nullptr) found->is_taken = true;
-    if (answer.match == Match::waits) {
+    const Found found = one.pattern.source == any ? Found{} : find(one.pattern, waiting);
+    take(one.receive, found);
+    if (found.answer.match == Match::waits) {
       waiting.push_back(one);
     } else {
-      answered_.emplace_back(one.receive, answer);
+      answered_.emplace_back(one.receive, found.answer);
     }
   }
   pending_ = std::move(waiting);
 }
 
-WildcardOrder::Answer WildcardOrder::look(const Pattern& pattern) {
-  Message* found = nullptr;
-  return find(pattern, pending_, &found);
+WildcardOrder::Answer WildcardOrder::look(const Pattern& pattern) { return find(pattern, pending_).answer; }
+
+WildcardOrder::Answer WildcardOrder::poll(const Pattern& pattern) {
+  const Found found = find(pattern, pending_);
+  if (found.answer.match == Match::beyond) return {Match::early};
+  if (found.answer.match != Match::logged) return found.answer;
+  const bool is_there = messages_[found.answer.envelope.source].all[found.place].has_arrived;
+  return is_there ? found.answer : Answer{Match::early};
+}
+
+bool WildcardOrder::has_arrived(Receive receive) const {
+  if (beyond_.contains(receive)) return false;
+  const auto early = early_.find(receive);
+  if (early == early_.end()) return true;
+  const auto& [source, place] = early->second;
+  return messages_.at(source).all[place].has_arrived;
 }
 
 WildcardOrder::Answer WildcardOrder::post(Receive receive, const Pattern& pattern) {
-  Message* found = nullptr;
-  const Answer answer = find(pattern, pending_, &found);
-  if (found != nullptr) found->is_taken = true;
-  if (answer.match == Match::waits) pending_.push_back({receive, pattern});
-  return answer;
+  const Found found = find(pattern, pending_);
+  take(receive, found);
+  if (found.answer.match == Match::waits) pending_.push_back({receive, pattern});
+  return found.answer;
 }
 
 void WildcardOrder::drop(Receive receive) {

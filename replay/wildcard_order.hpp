@@ -14,11 +14,18 @@
 // run with the new order is valid: each event comes after the events on which it depends. A send-deterministic program
 // sends the same messages in it.
 //
+// A probe that finds a message is an event of the history too: the rank may send another message because of it, before
+// it receives the one that was found. It goes on there when the message has been sent, and does not take it.
+//
 // Receives are matched as in MPI: a message goes to the first posted receive that fits it. So what has arrived and was
 // not taken fits no receive that waits. A receive that names its source takes the next logged message from that source
 // at once, because a rank sends the same messages in every valid run. It waits while a receive before it waits that
 // could take the message. If there is no logged message for it, and its source has ended the phase, none comes: a
 // message that arrives belongs to the next phase.
+//
+// A program that polls sees which of its messages come first, also if it names their sources. So a poll must not see a
+// message that was taken before it has arrived (has_arrived(), poll()). A call that blocks for that message may end at
+// once: in the first run, the call ended without anything that this rank sent later.
 //
 // If a second rank rolls back at the same time, the histories of the others contain nothing about it. Then no order is
 // known to be correct. No order is known to be correct either if a receive from any source finds no message that has
@@ -65,6 +72,7 @@ class WildcardOrder {
     beyond,  ///< no logged message is for it: it takes a message that is sent from now on
     waits,   ///< no message for it has arrived
     never,   ///< no message for it comes in this phase
+    early,   ///< for a poll: a message is for it, which has not arrived
   };
   struct Answer {
     Match match = Match::waits;
@@ -88,6 +96,12 @@ class WildcardOrder {
   void drop(Receive receive);
   /// Returns the answer that a receive would get if it were posted now.
   Answer look(const Pattern& pattern);
+  /// The same for a program that polls. It does not find a message that has not arrived, or that is sent from now on:
+  /// this rank still has to send what it has sent without that message.
+  Answer poll(const Pattern& pattern);
+  /// Returns false while the message of a receive that was posted here has not arrived: it is not complete for a
+  /// program that polls.
+  bool has_arrived(Receive receive) const;
   /// Returns the receives that have waited and have another answer now, in the order of their answers.
   std::vector<std::pair<Receive, Answer>> take_answered() { return std::exchange(answered_, {}); }
 
@@ -114,9 +128,16 @@ class WildcardOrder {
     Pattern pattern;
   };
 
+  /// If the answer is Match::logged, `place` is that of the message among those of its source.
+  struct Found {
+    Answer answer{};
+    std::size_t place = 0;
+  };
+
   static bool fits(const Pattern& pattern, int source, const Message& message);
   static bool overlap(const Pattern& one, const Pattern& other);
-  Answer find(const Pattern& pattern, std::span<const Pending> earlier, Message** found);
+  Found find(const Pattern& pattern, std::span<const Pending> earlier);
+  void take(Receive receive, const Found& found);
   void answer_waiting();
   void list_messages(int source, const History& history, const Counts& received);
   void walk(int rank);
@@ -134,6 +155,8 @@ class WildcardOrder {
   std::vector<std::pair<int, std::size_t>> order_;  // of arrival: source, and place among its messages
   std::size_t first_in_order_ = 0;                  // those before it are taken
   std::vector<Pending> pending_;                    // in the order in which they were posted
+  std::map<Receive, std::pair<int, std::size_t>> early_;  // those that took a message that had not arrived, with it
+  std::set<Receive> beyond_;                              // they take messages that are sent from now on
   std::vector<std::pair<Receive, Answer>> answered_;
 };
 

@@ -406,8 +406,8 @@ int MessageLogs::run(Call call, void* work) {
       if (log != nullptr && log->regions.difference()) {
         const replay::Difference& difference = *log->regions.difference();
         throw UsageError(
-            fmt::format("message {} to rank {} with tag {} has another content when it is sent again: programs with "
-                        "message logs must be send-deterministic",
+            fmt::format("message {} to rank {} with tag {} or one before it has another content when it is sent again: "
+                        "programs with message logs must be send-deterministic",
                         difference.number, difference.channel.peer, difference.channel.tag));
       }
     } catch (const RecoveredElsewhere&) {

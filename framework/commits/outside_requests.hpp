@@ -12,7 +12,8 @@
 //        the program never calls it, and the version is on disk: the job ends
 //        neither: the job continues, and one rank writes a warning
 //
-// A failure discards what was agreed; the ranks that were asked say so again at the next commit. The job decision
+// A failure discards what was agreed; the ranks that were asked say so again at the next commit. Under local rollback,
+// all ranks go back then: those that have left the body would not meet the one that goes back. The job decision
 // (framework/recovery/job_decision.hpp) tells all processes how many requests to write a version have been carried out,
 // so that a process that takes over a rank does not repeat them.
 
@@ -48,9 +49,12 @@ class OutsideRequests {
 
   /// Forgets what was agreed. Local.
   void begin_epoch() {
+    was_leaving_ = was_leaving_ || leaves_;
     leaves_ = was_told_ = false;
     leave_ = board::Leave::no;
   }
+  /// Returns true once if the program should leave when an epoch began. Local.
+  bool take_was_leaving() { return std::exchange(was_leaving_, false); }
   /// Returns how many requests to write a version have been carried out, as far as this process knows; the same on all
   /// ranks. Local.
   std::uint32_t writes_done() const { return writes_done_; }
@@ -85,10 +89,11 @@ class OutsideRequests {
   board::Leave asked_to_leave() const;
 
   std::filesystem::path disk_;
-  bool looks_ = false;     // this process has called should_exit()
-  bool all_look_ = false;  // some process has called should_exit(), agreed
-  bool leaves_ = false;    // the program shall leave, agreed
-  bool was_told_ = false;  // should_exit() has returned true
+  bool looks_ = false;        // this process has called should_exit()
+  bool all_look_ = false;     // some process has called should_exit(), agreed
+  bool leaves_ = false;       // the program shall leave, agreed
+  bool was_told_ = false;     // should_exit() has returned true
+  bool was_leaving_ = false;  // leaves_, before a failure
   bool has_warned_ = false;
   bool is_closed_ = false;
   board::Leave leave_ = board::Leave::no;  // agreed

@@ -112,6 +112,11 @@ class DerivedComms {
       for (const Communicator& comm : one.comms)
         if (comm) work(comm.get());
   }
+  /// Calls `work` with each virtual communicator, freed or not. Local.
+  template <class Work>
+  void for_each(Work work) const {
+    for (const Derived& one : all_) work(one.virtual_comm);
+  }
 
  private:
   struct Derived {

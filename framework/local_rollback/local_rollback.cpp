@@ -8,6 +8,7 @@
 #include "base/telemetry/log.hpp"
 #include "base/telemetry/place.hpp"
 #include "base/telemetry/trace.hpp"
+#include "framework/local_rollback/log_limit.hpp"
 #include "framework/process/body_guard.hpp"
 #include "framework/process/process_context.hpp"
 #include "framework/process/hooks/refused_hooks.hpp"
@@ -17,7 +18,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -32,20 +32,13 @@
 namespace mend {
 namespace {
 
-/// Returns the limit of a log if none is given: a tenth of the machine's memory, however many processes are on it.
-std::size_t most_log_bytes() {
-  static const std::size_t most =
-      static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE)) / 10;
-  return most;
-}
-
 /// The number of the first phase after a version. There are fewer than 65,536 phases between two versions.
 std::uint64_t first_phase_after(Version version) { return (version.value + 1) << 16U; }
 
 const char* difference_text(replay::SenderLog::Difference::What what) {
   using What = replay::SenderLog::Difference::What;
   switch (what) {
-    case What::content: return "has another content";
+    case What::content: return "or one before it has another content";
     case What::more: return "was not sent the first time";
     case What::fewer: return "was sent the first time, and not now";
   }
@@ -65,6 +58,11 @@ LocalRollback::LocalRollback(Engine& engine, const LocalRollbackOptions& options
       derived_(engine.rank().value),
       ranks_(engine.epoch_state().roster.size()),
       options_(options) {
+  if (!options_.log_limit) {
+    const std::vector<NodeId> nodes = engine.epoch_state().roster.nodes();
+    const NodeId here = nodes.at(static_cast<std::size_t>(engine.rank().value));
+    options_.log_limit = default_log_limit(static_cast<std::size_t>(std::ranges::count(nodes, here)));
+  }
   engine.cluster_rollback().enter_body(engine.epoch_state().roster, engine.epoch_state().epoch);
   session_.rank = engine.rank().value;
   session_.size = ranks_;
@@ -90,6 +88,10 @@ LocalRollback::~LocalRollback() {
     messages_.end_epoch();
     end_acknowledgements();
   }
+  // Nobody completes requests of this entry any more, and the application may still wait for one.
+  messages_.drop(session_);
+  derived_.for_each([this](const VirtualComm& one) { messages_.drop(one); });
+  messages_.leave_requests();
   derived_.leave(engine_.left_communicators());
   engine_.left_communicators().keep(std::move(collectives_comm_));
 }
@@ -259,6 +261,7 @@ void LocalRollback::begin_epoch() {
   if (engine_.epoch_state().epoch > Epoch{0}) in_recovery.emplace(Place::recovery);
   messages_.end_epoch();
   end_acknowledgements();
+  was_leaving_ = engine_.take_was_leaving() || was_leaving_;
   if (engine_.epoch_state().roster.size() != ranks_) {  // ranks were given up: on all ranks alike
     if (options_.is_strict)
       throw agreement::OrderError("ranks were given up: with --mend-rollback local,strict the job ends");
@@ -289,6 +292,11 @@ void LocalRollback::begin_epoch() {
   if (!engine_.ballot().vote(agreement::Proposal::flag, go_on)) {  // so that all leave, or none
     if (options_.is_strict) end_strictly();
     if (!refusal_.empty()) log::warn(fmt::format("rank {}: {}: all ranks go back to the last commit", self, refusal_));
+    const auto speaker = std::ranges::find_if(others_, &PeerState::has_restored);
+    if (was_leaving_ && speaker - others_.begin() == self) {
+      log::notice(
+          "a process died while the job left in time: all ranks go back to the last commit, and leave at the next one");
+    }
     leave();
   }
   exchange_histories();  // before messages of the application are sent on the same communicator
@@ -351,7 +359,7 @@ void LocalRollback::learn_nodes() {
 PeerPacket LocalRollback::packet_for(int peer) const {
   return {.state = {.phase = sender_log_.phase(),
                     .standing = standing(),
-                    .refuses = !refusal_.empty() || log_is_full_,
+                    .refuses = !refusal_.empty() || log_is_full_ || was_leaving_,
                     .receives_from_any = receives_from_any_ || messages_.receives_from_any(),
                     .version = version_,
                     .steps = at_version_.steps,
@@ -643,9 +651,7 @@ void LocalRollback::tell_of_void_commit() const {
       version_ == Version{} ? "nothing was committed" : fmt::format("the newest version is {}", version_.value)));
 }
 
-std::size_t LocalRollback::log_limit() const {
-  return log_limit_ != 0 ? log_limit_ : options_.log_limit.value_or(most_log_bytes());
-}
+std::size_t LocalRollback::log_limit() const { return log_limit_ != 0 ? log_limit_ : *options_.log_limit; }
 
 /// Called when the log, with the copies for ranks of the cluster, holds more than its limit. If it still does without
 /// the copies that were received, it is dropped, but for copies that are being sent. Then this rank cannot send the
@@ -695,6 +701,8 @@ void LocalRollback::require_tried() const {
 /// Ends the job because all ranks would have to roll back.
 void LocalRollback::end_strictly() const {
   if (!refusal_.empty()) throw UsageError(refusal_ + ": with --mend-rollback local,strict the job ends");
+  if (was_leaving_)
+    throw UsageError("a process died while the job left in time: with --mend-rollback local,strict the job ends");
   if (log_is_full_) {
     throw UsageError(
         "its log of messages was full when a process died: with --mend-rollback local,strict the job ends; commit more "

@@ -45,7 +45,7 @@ class Engine;
 
 struct LocalRollbackOptions {
   bool is_strict = false;              ///< the job ends where all ranks would have to roll back
-  std::optional<ByteCount> log_limit;  ///< none: a tenth of the machine's memory
+  std::optional<ByteCount> log_limit;  ///< none: as log_limit.hpp says
   int tried = 0;                       ///< the number of ranks that end on purpose (--mend-check-determinism)
 };
 
@@ -236,10 +236,11 @@ class LocalRollback final : public LoggedCalls {
   Communicator collectives_comm_;
   Version version_{};
   int ranks_;
-  std::vector<int> nodes_;                                 // of the ranks, for MPI_Comm_split_type
-  std::vector<PeerState> others_;                          // by rank, this one too
-  std::string refusal_;                                    // why this rank refuses, if it does
-  bool log_is_full_ = false;                               // it refuses until the next commit
+  std::vector<int> nodes_;         // of the ranks, for MPI_Comm_split_type
+  std::vector<PeerState> others_;  // by rank, this one too
+  std::string refusal_;            // why this rank refuses, if it does
+  bool log_is_full_ = false;       // it refuses until the next commit
+  bool was_leaving_ = false;       // it refuses, because the program should leave when a process died
   std::map<int, std::vector<replay::History>> histories_;  // in a rank that rolls back: of the others, by phase
   int ranks_back_ = 0;                     // that have to repeat what others know of them, in the last recovery
   bool is_newcomer_ = true;                // has not met the others

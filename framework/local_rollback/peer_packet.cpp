@@ -34,6 +34,7 @@ void visit_receipt(Receipt& receipt, Visit& visit) {
   visit(receipt.tag);
   visit(receipt.count);
   visit(receipt.hash);
+  visit(receipt.is_found);
 }
 
 template <class Again, class Visit>

@@ -21,12 +21,22 @@
 #include <functional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace mend {
 namespace {
 
 bool is_thread_of_body() { return std::this_thread::get_id() == process_context().thread_of_body; }
-bool is_inside() { return process_context().body == BodyState::inside && is_thread_of_body(); }
+
+/// Returns true while a body runs. Threads of the program may call MPI in its stead, one at a time; those of mend do
+/// not call MPI.
+bool is_inside() { return process_context().body == BodyState::inside; }
+
+/// Returns true while the program's own code runs, and not a call of mend.
+bool is_in_own_code() {
+  const Place place = current_place().place;
+  return is_inside() && (place == Place::none || place == Place::interrupted);
+}
 
 /// Returns a handle that is equal to that of another communicator with the same handler.
 MPI_Errhandler handler_of(MPI_Comm comm) {
@@ -89,7 +99,7 @@ int refuse_world() {
 /// Warns once about a call that asks for a rank in MPI_COMM_WORLD or for its size. Such calls are legal, but a program
 /// that divides its work by the result computes wrongly.
 void warn_of_world(MPI_Comm comm, const char* call) {
-  if (!is_forbidden(comm) || !is_inside() || current_place().place != Place::none || !launch::speaks_for_all()) return;
+  if (!is_forbidden(comm) || !is_in_own_code() || !launch::speaks_for_all()) return;
   if (std::exchange(process_context().warned_of_world, true)) return;
   log::warn(fmt::format(
       "{} was asked about MPI_COMM_WORLD, which also contains spares and dead processes: ask it about session.comm()",
@@ -101,14 +111,17 @@ void warn_of_world(MPI_Comm comm, const char* call) {
 bool is_error_of_revoked(int code) { return outcome_of(code) == MpiOutcome::failure || is_unspecific(code); }
 
 /// Handles errors of calls in MPI_COMM_WORLD and MPI_COMM_SELF, and of calls without a valid communicator. Inside
-/// mend's own calls, errors are returned.
+/// mend's own calls, errors are returned. The library reports the errors of MPI_Comm_idup's requests here, and a death
+/// by an unspecific code: whether it is one, the session's communicator shows.
 void on_error_elsewhere(MPI_Comm* comm, int* code, ...) {
   if (errors_are_returned()) return;
   if (is_forbidden(*comm) && is_error_of_revoked(*code)) {
     refuse_world();
     return;
   }
-  if (is_inside() && current_place().place == Place::none) handle_error(*comm, *code);
+  if (!is_inside() || current_place().place != Place::none) return;
+  const MPI_Comm session = process_context().body_rules.session_comm();
+  handle_error(is_unspecific(*code) && means_failure(session, *code) ? session : *comm, *code);
 }
 
 void set_handler_elsewhere() {
@@ -128,12 +141,21 @@ MPI_Comm world_of_body() {
 
 MPI_Comm require_no_copy_of_world(MPI_Comm comm) {
   const ProcessContext& context = process_context();
-  if (!context.forbids_world || context.worlds.empty() || !is_inside() || current_place().place != Place::none)
-    return comm;
-  if (errors_are_returned() || std::ranges::find(context.worlds, comm) == context.worlds.end()) return comm;
+  if (!context.forbids_world || (context.worlds.empty() && context.parts_of_worlds.empty())) return comm;
+  if (!is_in_own_code() || errors_are_returned()) return comm;
+  const auto is_in = [comm](const std::vector<MPI_Comm>& noted) {
+    return std::ranges::find(noted, comm) != noted.end();
+  };
+  if (is_in(context.worlds)) {
+    refuse_wrong_use(
+        "an MPI call used a duplicate of MPI_COMM_WORLD from before mend::run, which also contains spares and dead "
+        "processes: make it of session.comm(), in the body");
+    return MPI_COMM_NULL;
+  }
+  if (context.logged_calls == nullptr || !is_in(context.parts_of_worlds)) return comm;
   refuse_wrong_use(
-      "an MPI call used a duplicate of MPI_COMM_WORLD from before mend::run, which also contains spares and dead "
-      "processes: make it of session.comm(), in the body");
+      "an MPI call used a communicator from before mend::run, whose messages --mend-rollback local does not log: make "
+      "it of session.comm(), in the body");
   return MPI_COMM_NULL;
 }
 
@@ -146,12 +168,13 @@ int refuse_in_body(const std::string& sentence) {
 
 int refuse_wrong_use(const std::string& sentence) {
   if (!is_inside()) return MPI_ERR_OTHER;
-  if (errors_are_thrown() && is_catchable(UsageError(sentence))) throw UsageError(sentence);
+  // From another thread, it would end the process.
+  if (is_thread_of_body() && errors_are_thrown() && is_catchable(UsageError(sentence))) throw UsageError(sentence);
   return refuse_in_body(sentence);
 }
 
 int refuse_groups(const char* call) {
-  if (!is_inside() || current_place().place != Place::none) return MPI_SUCCESS;
+  if (!is_in_own_code()) return MPI_SUCCESS;
   return refuse_wrong_use(
       fmt::format("{} makes a communicator that cannot be interrupted when a process dies, and its groups may contain "
                   "spares: make it of session.comm(), by MPI_Comm_create or MPI_Comm_split",

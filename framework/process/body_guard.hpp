@@ -31,8 +31,8 @@ void set_body_rules(BodyRules rules);
 /// code for the MPI call to return. Never throws, because the call may come from a destructor. In a body.
 int refuse_in_body(const std::string& sentence);
 
-/// The same for a call that must not be made: throws UsageError where that can be caught. Returns an error code if the
-/// job has ended, and outside of bodies.
+/// The same for a call that must not be made: throws UsageError where that can be caught, in the thread of the body.
+/// Returns an error code if the job has ended, and outside of bodies.
 int refuse_wrong_use(const std::string& sentence);
 
 /// Refuses `call`, which would make a communicator of groups alone, in a body. Returns MPI_SUCCESS outside of bodies.

@@ -31,7 +31,8 @@ class LoggedCalls;
 /// The state of the main thread with respect to bodies (framework/process/body_guard.hpp).
 enum class BodyState { outside, inside, refused, over };
 
-/// There is one object (process_context). Main thread only, except for the atomic.
+/// There is one object (process_context). Main thread only, or the thread that is in MPI in its stead, except for the
+/// atomic.
 struct ProcessContext {
   pid_t pid = 0;               ///< of this process; a process that the application has forked has another one
   int parent_death_pipe = -1;  ///< reading end; -1: this process does not end with its parent
@@ -46,9 +47,10 @@ struct ProcessContext {
   bool refuses_exit = false;            ///< the exit handler of body_guard.cpp is registered
   /// In a body, MPI_COMM_WORLD is session.comm() (framework/process/hooks/world_substitution.hpp).
   bool world_is_session = false;
-  bool forbids_world = false;    ///< MPI_COMM_WORLD has been revoked (forbid_world)
-  std::vector<MPI_Comm> worlds;  ///< communicators of all processes that the program made before mend::run
-  bool warned_of_world = false;  ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
+  bool forbids_world = false;             ///< MPI_COMM_WORLD has been revoked (forbid_world)
+  std::vector<MPI_Comm> worlds;           ///< communicators of all processes that the program made before mend::run
+  std::vector<MPI_Comm> parts_of_worlds;  ///< those of some processes, two or more, that it made of these
+  bool warned_of_world = false;           ///< the warning about the ranks and the size of MPI_COMM_WORLD was written
   BodyRules body_rules;
   CommunicatorListener communicator_listener;
   CommunicatorTaker communicator_taker;

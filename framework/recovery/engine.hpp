@@ -161,6 +161,8 @@ class Engine {
   std::span<const RecoveryReport> recoveries_of_all_ranks() const { return reporter_.recoveries_of_all_ranks(); }
   Answer& answer() { return reporter_.answer(); }
   // --- for local rollback --------------------------------------------------------------------------------------
+  /// Returns true once if the program should leave when a failure discarded that. Local.
+  bool take_was_leaving() { return requests_.take_was_leaving(); }
   /// The same as repair(), from inside a call of a rank that stays where it is. Collective over all processes. Throws
   /// Abandoned if the job ends.
   void recover_in_place();

@@ -449,6 +449,16 @@ TEST(OwnMpi, whose_duplicate_of_the_world_is_used_in_the_body_is_told_so_if_ther
   }
 }
 
+/// Its messages are not sent again to a process that takes over a rank.
+TEST(OwnMpi, whose_part_of_the_world_is_used_in_the_body_is_told_so_under_local_rollback) {
+  const auto under_global = play("has_a_duplicate:part_meets_in_body", 2, 1);
+  EXPECT_EQ(under_global.exit_code, 0) << under_global.errors;
+  const auto end = play("has_a_duplicate:part_meets_in_body", 2, 1, {"--mend-rollback", "local"});
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(support::complaints(end),
+              ElementsAre(testing::ContainsRegex("rank [01]: an MPI call used a communicator from before mend::run")));
+}
+
 TEST(OwnMpi, whose_duplicate_of_the_world_is_used_after_the_job_is_served) {
   const auto end = play("has_a_duplicate:meets_afterwards", 2, 1);
   EXPECT_EQ(end.exit_code, 0) << end.errors;

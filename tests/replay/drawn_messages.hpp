@@ -14,7 +14,7 @@ inline int drawn(std::mt19937_64& random, int least, int most) {
 /// One action of a rank.
 struct Step {
   bool sends;  ///< otherwise it receives
-  int peer;    ///< of a receive, it may be WildcardOrder::any
+  int peer;
   int tag;
 };
 

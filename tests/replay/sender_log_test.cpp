@@ -428,7 +428,8 @@ TEST(SenderLogOfAMember, logs_no_message_to_a_mate_and_keeps_it_until_it_is_ackn
   constexpr std::size_t memory_of_three = 3 * LogMemory::room_for(sizeof(std::uint64_t));
   for (const std::uint64_t number : {1U, 2U, 3U}) send(sender, {1, 0, 7}, number);
   EXPECT_EQ(sender.retained_bytes(), memory_of_three);
-  EXPECT_EQ(sender.bytes_held(), memory_of_three);
+  constexpr std::size_t history_of_three = 3 * sizeof(std::uint32_t);
+  EXPECT_EQ(sender.bytes_held(), memory_of_three + history_of_three);
   send(sender, {2, 0, 7}, 4);
   EXPECT_EQ(sender.bytes(), 8U);
   EXPECT_EQ(sender.retained_bytes(), memory_of_three);
@@ -560,6 +561,52 @@ TEST(SenderLog, knows_that_messages_were_forgotten_though_they_were_empty) {
   EXPECT_TRUE(log.has_forgotten());
   cut(log);
   EXPECT_FALSE(log.has_forgotten());
+}
+
+TEST(SenderLog, counts_the_history_of_what_it_receives_and_forgets_it_with_the_log) {
+  SenderLog log(0, &hash);
+  cut(log);
+  const std::size_t room = log.room();
+  for (int i = 0; i < 1000; ++i) receive(log, {1, 0, 7}, 1);
+  EXPECT_EQ(log.bytes_held(), 4000U);
+  EXPECT_EQ(log.room(), room) << "at a step of the program, the number of messages depends on timing";
+  log.forget_log();
+  EXPECT_TRUE(log.has_forgotten()) << "a rank that rolls back would not know the order";
+  EXPECT_EQ(log.bytes_held(), 0U);
+  receive(log, {1, 0, 7}, 1);
+  EXPECT_THAT(log.history(1).events, IsEmpty());
+  EXPECT_EQ(log.bytes_held(), 0U);
+  cut(log);
+  EXPECT_FALSE(log.has_forgotten());
+  receive(log, {1, 0, 7}, 1);
+  EXPECT_THAT(log.history(1).events, SizeIs(1));
+}
+
+TEST(SenderLog, holds_60_bytes_more_for_each_message_that_is_sent) {
+  SenderLog log(0, &hash);
+  cut(log);
+  for (int i = 0; i < 100; ++i) send(log, to_one, 1);
+  EXPECT_EQ(log.bytes_held(), 100U * (sizeof(std::uint64_t) + 60));
+  EXPECT_EQ(log.room_since_restore(), log.bytes_held());
+}
+
+TEST(SenderLog, notes_once_in_its_history_that_a_probe_has_found_a_message) {
+  using What = History::What;
+  SenderLog log(0, &hash);
+  log.found({1, 0, 7});
+  log.found({1, 0, 7});
+  send(log, to_one, 1);
+  receive(log, {1, 0, 7}, 2);
+  log.found({1, 0, 7});
+  EXPECT_THAT(log.history(0).channels, ElementsAre(SenderLog::Channel{1, 0, 7}, to_one));
+  EXPECT_THAT(log.history(0).events, ElementsAre(History::event(0, What::found), History::event(1, What::sent),
+                                                 History::event(0, What::received), History::event(0, What::found)));
+  EXPECT_EQ(log.balance(), [] {
+    SenderLog same(0, &hash);
+    send(same, to_one, 1);
+    receive(same, {1, 0, 7}, 2);
+    return same.balance();
+  }()) << "what was found is not received";
 }
 
 TEST(SenderLog, knows_that_copies_for_mates_were_forgotten_which_no_commit_frees) {

@@ -2,6 +2,7 @@
 
 #include "framework/local_rollback/collectives/logged_collectives.hpp"
 #include "framework/local_rollback/values.hpp"
+#include "transport/library_function.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -88,9 +89,32 @@ int LoggedCollectives::begin_bcast(const VirtualComm& comm, void* data, int coun
   return messages_.begin_operation(comm, expected, {}, request);
 }
 
+LoggedCollectives::~LoggedCollectives() { free_kept_operations(); }
+
+bool LoggedCollectives::may_need_operations() const {
+  return messages_.has_pending() || messages_.has_persistent_on([](const VirtualComm&) { return true; });
+}
+
+bool LoggedCollectives::keep(MPI_Op op) {
+  if (!may_need_operations()) {
+    free_kept_operations();
+    return false;
+  }
+  kept_operations_.push_back(op);
+  return true;
+}
+
+/// By the library's own function: this object may be at its end.
+void LoggedCollectives::free_kept_operations() {
+  static const auto library = of_the_library<decltype(&PMPI_Op_free)>("PMPI_Op_free");
+  for (MPI_Op& one : kept_operations_) library(&one);
+  kept_operations_.clear();
+}
+
 /// Reduces the contributions of the ranks below `end`. This rank is one of them, or the first that is not.
 int LoggedCollectives::begin_reduction(const VirtualComm& comm, const void* mine, void* in, int count,
                                        MPI_Datatype type, MPI_Op op, int end, MPI_Request* request) {
+  if (!kept_operations_.empty() && !may_need_operations()) free_kept_operations();
   const auto all = std::make_shared<Contributions>(end, count, type);
   std::vector<Expected> expected;
   for (int rank = 0; rank < end; ++rank) {

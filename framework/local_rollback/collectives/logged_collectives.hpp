@@ -26,6 +26,9 @@ namespace mend {
 class LoggedCollectives {
  public:
   explicit LoggedCollectives(LoggedMessages& messages) : messages_(messages) {}
+  ~LoggedCollectives();
+  LoggedCollectives(const LoggedCollectives&) = delete;
+  LoggedCollectives& operator=(const LoggedCollectives&) = delete;
 
   // The same as MPI's calls, whose codes they return. They throw like the calls of LoggedMessages.
   int barrier(const VirtualComm& comm);
@@ -52,6 +55,10 @@ class LoggedCollectives {
   /// each source. The peers of `out` and `in` are not used. If `request` is not null, the call does not block.
   int exchange_with_neighbours(const VirtualComm& comm, std::vector<LoggedMessages::Expected> out,
                                std::vector<LoggedMessages::Expected> in, MPI_Request* request);
+
+  /// Called when the application frees `op`, which is none of MPI's own. Returns true if a request may still need it;
+  /// then it is freed later. Local.
+  bool keep(MPI_Op op);
 
   // The same as MPI's non-blocking calls.
   int begin_barrier(const VirtualComm& comm, MPI_Request* request);
@@ -105,8 +112,11 @@ class LoggedCollectives {
                         MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type);
   int send(const VirtualComm& comm, const void* data, int count, MPI_Datatype type, int to);
   int receive(const VirtualComm& comm, void* data, int count, MPI_Datatype type, int from);
+  bool may_need_operations() const;
+  void free_kept_operations();
 
   LoggedMessages& messages_;
+  std::vector<MPI_Op> kept_operations_;  // which the application has freed
   std::array<Scratch, 2> scratch_;
 };
 

@@ -24,7 +24,7 @@ LoggedMessages::~LoggedMessages() {
 int LoggedMessages::match(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Message* message,
                           MPI_Status* status) {
   MPI_Status found{};
-  if (const int code = probe(virtual_comm, from, tag, flag, &found); code != MPI_SUCCESS) return code;
+  if (const int code = find_message(virtual_comm, from, tag, flag, &found); code != MPI_SUCCESS) return code;
   if (flag != nullptr && *flag == 0) return MPI_SUCCESS;
   if (from == MPI_PROC_NULL) {
     *message = MPI_MESSAGE_NO_PROC;

@@ -266,6 +266,7 @@ int LoggedMessages::noted_if_failed(int code, const VirtualComm& on) {
 int LoggedMessages::receive(const VirtualComm& virtual_comm, Traffic traffic, void* data, int count, MPI_Datatype type,
                             int from, int tag, MPI_Status* status) {
   note_source(from, "a receive");
+  if (traffic == Traffic::messages) name_probed(virtual_comm, &from, &tag);
   const bool has_message = from != MPI_PROC_NULL;
   for (;;) {
     const MPI_Comm comm = virtual_comm.comm(traffic);
@@ -292,13 +293,55 @@ int LoggedMessages::receive(const VirtualComm& virtual_comm, Traffic traffic, vo
 }
 
 int LoggedMessages::probe(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Status* status) {
+  MPI_Status found{};
+  for (;;) {
+    int code = find_message(virtual_comm, from, tag, flag, &found);
+    if (code != MPI_SUCCESS || (flag != nullptr && *flag == 0)) return code;
+    if (from == MPI_PROC_NULL || !any_source_) break;
+    // The messages before it on its channel belong to receives that were posted before. They are noted first.
+    const Try earlier =
+        finish_earlier(virtual_comm, Traffic::messages, found.MPI_SOURCE, found.MPI_TAG, nullptr, &code);
+    if (earlier == Try::failed) return code;
+    if (earlier == Try::complete) {
+      note_found(virtual_comm, from, tag, found);
+      break;
+    }
+    recover_();
+  }
+  if (status != MPI_STATUS_IGNORE) *status = found;
+  return MPI_SUCCESS;
+}
+
+/// Notes the message that a probe has found: what this rank sends from now on may depend on it.
+void LoggedMessages::note_found(const VirtualComm& virtual_comm, int from, int tag, const MPI_Status& found) {
+  const std::uint32_t context = virtual_comm.context(Traffic::messages);
+  log_.found({virtual_comm.member(found.MPI_SOURCE), context, found.MPI_TAG});
+  if (from == MPI_ANY_SOURCE) probed_ = {context, tag, found.MPI_SOURCE, found.MPI_TAG};
+}
+
+/// Called with the source and tag of a receive. If a probe with the same arguments has found its message, names that
+/// message: after a recovery, MPI may have another one first.
+void LoggedMessages::name_probed(const VirtualComm& virtual_comm, int* from, int* tag) {
+  if (!probed_ || probed_->context != virtual_comm.context(Traffic::messages)) return;
+  const bool fits =
+      (*from == MPI_ANY_SOURCE || *from == probed_->source) && (*tag == MPI_ANY_TAG || *tag == probed_->tag);
+  if (!fits) return;
+  if (*from == MPI_ANY_SOURCE && (*tag == probed_->asked_tag || *tag == probed_->tag)) {
+    *from = probed_->source;
+    *tag = probed_->tag;
+  }
+  probed_.reset();
+}
+
+/// Finds a message as MPI_Probe, or as MPI_Iprobe if there is a flag.
+int LoggedMessages::find_message(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Status* status) {
   note_source(from, "a probe");
   for (;;) {
     const MPI_Comm comm = virtual_comm.comm(Traffic::messages);
     const bool waits = flag == nullptr;
     Choice choice{from, tag};
     if (replay_ && is_source(virtual_comm, from)) {
-      choice = look(virtual_comm, from, tag);
+      choice = waits ? look(virtual_comm, from, tag) : poll(virtual_comm, from, tag);
       if (choice.waits && waits) give_up(choice);
       if (choice.waits) {
         poll_in_vain(choice);
@@ -325,6 +368,7 @@ int LoggedMessages::begin_receive(const VirtualComm& virtual_comm, void* data, i
         [&] { return PMPI_Irecv(data, count, type, from, tag, virtual_comm.comm(Traffic::messages), request); });
   }
   if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+  name_probed(virtual_comm, &from, &tag);
   Receive& receive =
       receives_.emplace_back(Receive{&virtual_comm, data, count, std::make_shared<KeptType>(type), from, tag});
   int code = post(receive);
@@ -455,6 +499,10 @@ LoggedMessages::Try LoggedMessages::finish(Receive& receive, bool waits, int* co
     return Try::waits;
   }
   if (receive.beneath == MPI_REQUEST_NULL) return Try::interrupted;  // its message was not noted
+  if (!waits && is_early(receive)) {
+    poll_in_vain({.from = receive.from, .tag = receive.tag, .waits = true, .is_logged = true});
+    return Try::waits;
+  }
   MPI_Status got{};
   int has_come = 1;
   *code = quietly(
@@ -532,6 +580,7 @@ LoggedMessages::Choice LoggedMessages::choice_by(const replay::WildcardOrder::An
     case replay::WildcardOrder::Match::logged:
       return {.from = virtual_comm.rank_of(answer.envelope.source), .tag = answer.envelope.tag, .is_logged = true};
     case replay::WildcardOrder::Match::beyond: return {from, tag};
+    case replay::WildcardOrder::Match::early: return {.from = from, .tag = tag, .waits = true, .is_logged = true};
     case replay::WildcardOrder::Match::waits: break;
     case replay::WildcardOrder::Match::never: return {.from = from, .tag = tag, .waits = true, .in_vain = true};
   }
@@ -565,6 +614,16 @@ LoggedMessages::Choice LoggedMessages::choose_now(const VirtualComm& virtual_com
 /// Chooses the message of a probe.
 LoggedMessages::Choice LoggedMessages::look(const VirtualComm& virtual_comm, int from, int tag) {
   return choice_of(virtual_comm, from, tag, [&](const auto& pattern) { return replay_->order->look(pattern); });
+}
+
+/// Chooses the message of a probe that does not block.
+LoggedMessages::Choice LoggedMessages::poll(const VirtualComm& virtual_comm, int from, int tag) {
+  return choice_of(virtual_comm, from, tag, [&](const auto& pattern) { return replay_->order->poll(pattern); });
+}
+
+/// Returns true if the message of the receive has not arrived in the order of the replay.
+bool LoggedMessages::is_early(const Receive& receive) const {
+  return replay_ && replay_->order && !replay_->order->has_arrived(receive.number);
 }
 
 void LoggedMessages::after_sending(const replay::Channel& channel) {
@@ -603,10 +662,11 @@ void LoggedMessages::end_replay() {
 
 /// Gives up because of a receive or probe that cannot be answered.
 void LoggedMessages::give_up(const Choice& choice) {
-  any_source_->give_up(
-      choice.in_vain
-          ? "it waits for a message that its source has sent only after the next commit"
-          : "it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right");
+  const char* reason =
+      "it receives from MPI_ANY_SOURCE what others have sent before, and no order is known to be right";
+  if (choice.in_vain) reason = "it waits for a message that its source has sent only after the next commit";
+  if (choice.is_logged) reason = "it polls in vain for a message, and does not send what it has sent before";
+  any_source_->give_up(reason);
   throw ProcessFailure("all ranks go back to the last commit");
 }
 

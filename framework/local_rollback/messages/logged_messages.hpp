@@ -17,7 +17,11 @@
 //
 // In a rank that rolls back, a receive from any source takes one of the messages that have arrived, as
 // replay/wildcard_order.hpp decides, until the rank has sent all messages that the others have. Its receives are posted
-// to MPI when their source is chosen. If no order is known to be right, all ranks roll back.
+// to MPI when their source is chosen. If no order is known to be right, all ranks roll back. A call that polls does not
+// complete a receive whose logged message has not arrived in that order.
+//
+// A message that a probe from any source has found is the next one that a receive with the same arguments takes, also
+// if a recovery comes in between: then the receive names its source and tag.
 //
 // A receive counts as received when it is noted in the log, and receives of a channel are noted in the order in which
 // their messages came. Messages that were not noted before a recovery are sent and received again.
@@ -197,6 +201,13 @@ class LoggedMessages {
     bool in_vain = false;    ///< no message for it comes before the next commit
     bool is_logged = false;  ///< the message has been sent, and will arrive
   };
+  /// The message that the last probe from any source has found, if no receive may have taken it since.
+  struct Probed {
+    std::uint32_t context;
+    int asked_tag;  ///< may be MPI_ANY_TAG
+    int source;
+    int tag;
+  };
   struct Receive {
     const VirtualComm* virtual_comm;
     void* data;
@@ -288,6 +299,11 @@ class LoggedMessages {
   Choice choose(const VirtualComm& virtual_comm, int from, int tag, std::uint64_t number);
   Choice choose_now(const VirtualComm& virtual_comm, int from, int tag);
   Choice look(const VirtualComm& virtual_comm, int from, int tag);
+  Choice poll(const VirtualComm& virtual_comm, int from, int tag);
+  int find_message(const VirtualComm& virtual_comm, int from, int tag, int* flag, MPI_Status* status);
+  void note_found(const VirtualComm& virtual_comm, int from, int tag, const MPI_Status& found);
+  void name_probed(const VirtualComm& virtual_comm, int* from, int* tag);
+  bool is_early(const Receive& receive) const;
   void after_sending(const replay::Channel& channel);
   void post_answered();
   [[noreturn]] void give_up(const Choice& choice);
@@ -325,6 +341,7 @@ class LoggedMessages {
   std::vector<const std::byte*> sent_from_;  // where each of them begins
   std::vector<std::byte> packed_;
   std::optional<Replay> replay_;
+  std::optional<Probed> probed_;
   std::uint64_t receives_so_far_ = 0;
   bool receives_from_any_ = false;
   bool caught_up_ = false;

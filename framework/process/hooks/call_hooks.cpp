@@ -4,6 +4,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/hooks/communicator_hooks.hpp"
+#include "framework/process/hooks/ended_by_failure.hpp"
 #include "framework/process/hooks/fortran_caller.hpp"
 #include "framework/process/hooks/started_requests.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
@@ -70,12 +71,11 @@ int complete(LoggedCalls& logged, int count, MPI_Request* requests, Finish finis
   });
 }
 
-/// Returns `code`, of a call that tests requests. If this rank has to leave the body, calls `end`, which says that they
-/// are complete: a program that does not look at codes would test them for ever.
-template <class End>
-int ended_by_failure(const LoggedCalls& logged, int code, End end) {
-  if (logged.has_to_leave() && outcome_of(code) == MpiOutcome::failure) end();
-  return code;
+/// Names all requests as complete, for `caller`. The wrapper for Fortran adds 1 to the indices only if the call
+/// succeeds.
+void name_all(int count, int* done, int* indices, const void* caller) {
+  *done = count;
+  std::iota(indices, indices + count, is_in_fortran_wrapper(caller) ? 1 : 0);
 }
 
 /// Returns the object that logs calls if it has one of the requests; otherwise null.
@@ -84,6 +84,19 @@ LoggedCalls* owner_of(int count, const MPI_Request* requests) {
   const bool has_any =
       logged != nullptr && count > 0 && logged->messages().has_any({requests, static_cast<std::size_t>(count)});
   return has_any ? logged : nullptr;
+}
+
+/// Has the library look at requests, by `look`. If some are logged, those that can be completed now are completed
+/// first. If this rank has to leave the body, calls `end`.
+template <class Look, class End>
+int look_at(int count, const MPI_Request* requests, Look look, End end) {
+  LoggedCalls* const logged = owner_of(count, requests);
+  if (logged == nullptr) return look(requests);
+  std::vector<MPI_Request> all(requests, requests + count);  // persistent ones are replaced there
+  const int code = complete(
+      *logged, count, all.data(), [&](const auto& before) { return logged->messages().try_to_finish(before); },
+      [&] { return look(all.data()); });
+  return ended_by_failure(*logged, code, end);
 }
 
 }  // namespace
@@ -225,7 +238,8 @@ int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* stat
       const int code = mend::complete(
           *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
           [&] { return PMPI_Testany(count, requests, index, &flag, status); });
-      if (code != MPI_SUCCESS || flag != 0) return code;
+      if (code != MPI_SUCCESS) return mend::ended_by_failure(*logged, code, [&] { *index = MPI_UNDEFINED; });
+      if (flag != 0) return code;
     }
   }
   return mend::notice_made(count, requests, [&] { return library(count, requests, index, status); });
@@ -234,13 +248,16 @@ MEND_SAME_AS_PMPI(MPI_Waitany);
 
 int PMPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   static const auto library = of_the_library<decltype(&PMPI_Waitsome)>("PMPI_Waitsome");
+  const void* const caller = __builtin_return_address(0);
   const InMpiCall call(MpiCall::waitsome);
   if (auto* logged = mend::owner_of(count, requests)) {
     for (;;) {
       const int code = mend::complete(
           *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
           [&] { return PMPI_Testsome(count, requests, done, indices, statuses); });
-      if (code != MPI_SUCCESS || *done != 0) return code;
+      if (code != MPI_SUCCESS)
+        return mend::ended_by_failure(*logged, code, [&] { mend::name_all(count, done, indices, caller); });
+      if (*done != 0) return code;
     }
   }
   return mend::notice_made(count, requests, [&] { return library(count, requests, done, indices, statuses); });
@@ -554,11 +571,7 @@ int PMPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], M
         mend::complete(
             *logged, count, requests, [&](const auto& before) { return logged->messages().try_to_finish(before); },
             test),
-        [&] {
-          *done = count;
-          // The wrapper for Fortran adds 1 to the indices only if the call succeeds.
-          std::iota(indices, indices + count, mend::is_in_fortran_wrapper(caller) ? 1 : 0);
-        });
+        [&] { mend::name_all(count, done, indices, caller); });
   }
   return mend::notice_made(count, requests, test);
 }
@@ -567,17 +580,45 @@ MEND_SAME_AS_PMPI(MPI_Testsome);
 int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   const InPoll poll;
   static const auto library = of_the_library<decltype(&PMPI_Request_get_status)>("PMPI_Request_get_status");
-  if (auto* logged = mend::owner_of(1, &request)) {
-    return mend::ended_by_failure(
-        *logged,
-        mend::complete(
-            *logged, 1, &request, [&](const auto& before) { return logged->messages().try_to_finish(before); },
-            [&] { return library(request, flag, status); }),
-        [&] { *flag = 1; });
-  }
-  return library(request, flag, status);
+  return mend::look_at(
+      1, &request, [&](const MPI_Request* one) { return library(*one, flag, status); }, [&] { *flag = 1; });
 }
 MEND_SAME_AS_PMPI(MPI_Request_get_status);
+
+#if OMPI_MAJOR_VERSION >= 6
+
+int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  const InPoll poll;
+  static const auto library = of_the_library<decltype(&PMPI_Request_get_status_all)>("PMPI_Request_get_status_all");
+  return mend::look_at(
+      count, requests, [&](const MPI_Request* all) { return library(count, all, flag, statuses); }, [&] { *flag = 1; });
+}
+MEND_SAME_AS_PMPI(MPI_Request_get_status_all);
+
+int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  const InPoll poll;
+  static const auto library = of_the_library<decltype(&PMPI_Request_get_status_any)>("PMPI_Request_get_status_any");
+  return mend::look_at(
+      count, requests, [&](const MPI_Request* all) { return library(count, all, index, flag, status); },
+      [&] {
+        *flag = 1;
+        *index = MPI_UNDEFINED;
+      });
+}
+MEND_SAME_AS_PMPI(MPI_Request_get_status_any);
+
+int PMPI_Request_get_status_some(int count, const MPI_Request requests[], int* done, int indices[],
+                                 MPI_Status statuses[]) {
+  const InPoll poll;
+  static const auto library = of_the_library<decltype(&PMPI_Request_get_status_some)>("PMPI_Request_get_status_some");
+  const void* const caller = __builtin_return_address(0);
+  return mend::look_at(
+      count, requests, [&](const MPI_Request* all) { return library(count, all, done, indices, statuses); },
+      [&] { mend::name_all(count, done, indices, caller); });
+}
+MEND_SAME_AS_PMPI(MPI_Request_get_status_some);
+
+#endif
 
 int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   const InPoll poll;
@@ -585,7 +626,9 @@ int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
   static const auto library = of_the_library<decltype(&PMPI_Iprobe)>("PMPI_Iprobe");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
-    return logged->in_call([&] { return logged->messages().probe(virtual_comm, from, tag, flag, status); });
+    return mend::ended_by_failure(
+        *logged, logged->in_call([&] { return logged->messages().probe(virtual_comm, from, tag, flag, status); }),
+        [&] { library(MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, flag, status); });
   }
   return library(from, tag, comm, flag, status);
 }

@@ -18,17 +18,17 @@
 namespace mend {
 namespace {
 
-/// Notes a communicator that the program makes of all processes before mend::run.
-void note_if_world(MPI_Comm parent, MPI_Comm made) {
+/// Notes a communicator that the program makes before mend::run of all processes, or of some of them.
+void note_if_of_world(MPI_Comm parent, MPI_Comm made) {
   ProcessContext& context = process_context();
-  const bool is_of_world =
-      parent == MPI_COMM_WORLD || std::ranges::find(context.worlds, parent) != context.worlds.end();
-  if (context.has_run || !is_of_world || made == MPI_COMM_NULL) return;
+  if (context.has_run || made == MPI_COMM_NULL) return;
+  const auto has = [&](const std::vector<MPI_Comm>& noted) { return std::ranges::find(noted, parent) != noted.end(); };
+  if (parent != MPI_COMM_WORLD && !has(context.worlds) && !has(context.parts_of_worlds)) return;
   int all = 0;
   int size = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &all);
   PMPI_Comm_size(made, &size);
-  if (size == all) context.worlds.push_back(made);
+  if (size > 1) (size == all ? context.worlds : context.parts_of_worlds).push_back(made);
 }
 
 /// Runs `make`, with which `call` derives a communicator. Errors may jump out of it, so nothing here must be destroyed.
@@ -39,7 +39,7 @@ int derive(const char* call, MPI_Comm parent, MPI_Comm* made, const Make& make) 
   const int code = make();
   const CommunicatorListener& listener = process_context().communicator_listener;
   if (code == MPI_SUCCESS && listener) listener(parent, *made);
-  if (code == MPI_SUCCESS) note_if_world(parent, *made);
+  if (code == MPI_SUCCESS) note_if_of_world(parent, *made);
   return code;
 }
 
@@ -306,6 +306,7 @@ int free_by(const char* call, MPI_Comm* comm, int (*library)(MPI_Comm*)) {
   if (must_be_kept(*comm)) return refuse_to_free(call);
   ProcessContext& context = process_context();
   std::erase(context.worlds, *comm);
+  std::erase(context.parts_of_worlds, *comm);
   if (auto* logged = logged_calls_of(*comm)) return logged->free(comm);
   if (!context.communicator_taker || !context.communicator_taker(*comm)) return library(comm);
   *comm = MPI_COMM_NULL;
@@ -335,18 +336,18 @@ void ask_for_communicators(int count, const MPI_Request* requests) {
 }
 
 /// Reports the communicators whose requests are complete. A completed request is null. If it failed, there is no
-/// communicator.
+/// communicator. With MPI_ERR_IN_STATUS, requests that have failed are not null.
 void take_made_communicators(int code) {
   ProcessContext& context = process_context();
   std::vector<ComingCommunicator> made;
   std::erase_if(context.coming_communicators, [&](const ComingCommunicator& coming) {
     const bool is_over = coming.asked != nullptr && *coming.asked == MPI_REQUEST_NULL;
-    if (is_over && code == MPI_SUCCESS) made.push_back(coming);
+    if (is_over && (code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS)) made.push_back(coming);
     return is_over;
   });
   for (const ComingCommunicator& one : made) {
     if (context.communicator_listener) context.communicator_listener(one.parent, one.made);
-    note_if_world(one.parent, one.made);
+    note_if_of_world(one.parent, one.made);
   }
 }
 

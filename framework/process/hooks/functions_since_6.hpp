@@ -42,6 +42,7 @@
   FUNCTION(MPI_Iexscan_c, 7)                   \
   FUNCTION(MPI_Igather_c, 9)                   \
   FUNCTION(MPI_Igatherv_c, 10)                 \
+  FUNCTION(MPI_Imrecv_c, 5)                    \
   FUNCTION(MPI_Ineighbor_allgather_c, 8)       \
   FUNCTION(MPI_Ineighbor_allgatherv_c, 9)      \
   FUNCTION(MPI_Ineighbor_alltoall_c, 8)        \
@@ -59,6 +60,7 @@
   FUNCTION(MPI_Isendrecv_c, 12)                \
   FUNCTION(MPI_Isendrecv_replace_c, 9)         \
   FUNCTION(MPI_Issend_c, 7)                    \
+  FUNCTION(MPI_Mrecv_c, 5)                     \
   FUNCTION(MPI_Neighbor_allgather_c, 7)        \
   FUNCTION(MPI_Neighbor_allgather_init_c, 9)   \
   FUNCTION(MPI_Neighbor_allgatherv_c, 8)       \

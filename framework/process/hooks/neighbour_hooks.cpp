@@ -27,6 +27,7 @@ using ExpectedBlocks = std::vector<LoggedMessages::Expected>;
 /// return its block. `request`: null for a blocking call.
 template <class Out, class In>
 int exchange(LoggedCalls& logged, MPI_Comm comm, MPI_Request* request, Out out, In in) {
+  if (request != nullptr) *request = MPI_REQUEST_NULL;  // as in collective_hooks.cpp
   const VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call([&] {
     Neighbours neighbours;

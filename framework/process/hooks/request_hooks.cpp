@@ -3,6 +3,7 @@
 
 #include "base/telemetry/activity.hpp"
 #include "framework/process/body_guard.hpp"
+#include "framework/process/hooks/ended_by_failure.hpp"
 #include "framework/process/hooks/started_requests.hpp"
 #include "framework/process/hooks/world_substitution.hpp"
 #include "transport/library_function.hpp"
@@ -18,9 +19,12 @@ namespace {
 using Ends = mend::LoggedMessages::SendEnds;
 using mend::Traffic;
 
+// A request becomes null if its call fails: programs in C that do not look at codes wait for it.
+
 /// Logs and sends a copy of the message, so the application's request is complete at once.
 int begin_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int to, int tag,
                MPI_Comm comm, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
   const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call([&] {
     const int code = logged.messages().send(virtual_comm, Traffic::messages, data, count, type, to, tag, Ends::at_once);
@@ -32,6 +36,7 @@ int begin_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datat
 /// The application's request is complete when the message has been received.
 int begin_synchronous_send(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int to, int tag,
                            MPI_Comm comm, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
   const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call(
       [&] { return logged.messages().begin_synchronous_send(virtual_comm, data, count, type, to, tag, request); });
@@ -53,6 +58,7 @@ struct Exchange {
 
 /// Sends the message from its copy, so the application's request is that of the receive.
 int begin_exchange(mend::LoggedCalls& logged, const Exchange& one, MPI_Comm comm, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
   const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call([&] {
     mend::LoggedMessages& messages = logged.messages();
@@ -65,6 +71,7 @@ int begin_exchange(mend::LoggedCalls& logged, const Exchange& one, MPI_Comm comm
 
 int make_persistent(mend::LoggedCalls& logged, const void* data, int count, MPI_Datatype type, int peer, int tag,
                     MPI_Comm comm, std::optional<Ends> ends, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
   const mend::VirtualComm& virtual_comm = *logged.virtual_comm_of(comm);
   return logged.in_call(
       [&] { return logged.messages().make_persistent(virtual_comm, data, count, type, peer, tag, ends, request); });
@@ -160,6 +167,7 @@ int PMPI_Irecv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_C
   comm = mend::resolve(comm);
   static const auto library = of_the_library<decltype(&PMPI_Irecv)>("PMPI_Irecv");
   if (auto* logged = mend::logged_calls_of(comm)) {
+    *request = MPI_REQUEST_NULL;
     const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
     return logged->in_call(
         [&] { return logged->messages().begin_receive(virtual_comm, buf, count, type, from, tag, request); });
@@ -316,7 +324,10 @@ int PMPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* messa
   static const auto library = of_the_library<decltype(&PMPI_Improbe)>("PMPI_Improbe");
   if (auto* logged = mend::logged_calls_of(comm)) {
     const mend::VirtualComm& virtual_comm = *logged->virtual_comm_of(comm);
-    return logged->in_call([&] { return logged->messages().match(virtual_comm, from, tag, flag, message, status); });
+    const int found =
+        logged->in_call([&] { return logged->messages().match(virtual_comm, from, tag, flag, message, status); });
+    return mend::ended_by_failure(*logged, found,
+                                  [&] { library(MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, flag, message, status); });
   }
   const int code = library(from, tag, comm, flag, message, status);
   if (code == MPI_SUCCESS && *flag != 0) mend::note_activity();

@@ -4,11 +4,13 @@
 
 namespace mend {
 
-/// Returns session.comm() in a body under --mend-world session; otherwise MPI_COMM_WORLD. Main thread. Local.
+/// Returns session.comm() while a body runs under --mend-world session; otherwise MPI_COMM_WORLD. The thread that is in
+/// MPI. Local.
 MPI_Comm world_of_body();
 
-/// Returns `comm`. If it is a duplicate of MPI_COMM_WORLD from before mend::run, which contains the spares, throws
-/// UsageError, or ends the job and returns MPI_COMM_NULL. Main thread.
+/// Returns `comm`. If it was made before mend::run, throws UsageError, or ends the job and returns MPI_COMM_NULL. This
+/// concerns duplicates of MPI_COMM_WORLD, which contain the spares, and under local rollback also parts of it. The
+/// thread that is in MPI.
 MPI_Comm require_no_copy_of_world(MPI_Comm comm);
 
 /// Returns the communicator that the program means by `comm`: under --mend-world session, MPI_COMM_WORLD is

@@ -177,7 +177,7 @@ TEST(MessageLogs, refuse_in_a_sentence_what_they_do_not_cover) {
 TEST(MessageLogs, notice_a_program_that_is_not_send_deterministic) {
   const auto end = play_client({MEND_FENIX_STENCIL, "random"}, 1, {"--die=exchanging:8:1:1"});
   EXPECT_EQ(end.exit_code, 2) << end.errors;
-  EXPECT_THAT(end.errors, HasSubstr("to rank 2 with tag 0 has another content when it is sent again"));
+  EXPECT_THAT(end.errors, HasSubstr("to rank 2 with tag 0 or one before it has another content when it is sent again"));
 }
 
 TEST(MessageLogs, that_nobody_syncs_end_the_job) {

@@ -1,10 +1,11 @@
-// A request from outside that a job has carried out is not carried out again by a process that takes over a rank.
+// Requests from outside, and the death of a rank: what was carried out is not carried out again by a process that takes
+// over a rank, and a job that is leaving leaves.
 
 #include "tests/support/job.hpp"
 #include "tests/support/mend_process.hpp"
 #include "tests/support/scoped_environment.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -63,5 +64,18 @@ void expect_one_version_on_disk(const std::string& spares, const std::string& on
 TEST(ARequestForAVersion, is_not_repeated_by_a_spare_that_takes_over) { expect_one_version_on_disk("1", "spare"); }
 
 TEST(ARequestForAVersion, is_not_repeated_by_a_process_that_is_started) { expect_one_version_on_disk("0", "spawn"); }
+
+/// The others have returned from the body when rank 1 dies, and would wait at its end while its successor works.
+TEST(ARequestToLeave, is_followed_under_local_rollback_though_a_rank_dies_when_it_is_told) {
+  const support::ScratchFolder scratch;
+  const support::ScopedEnvironment sockets{{"XDG_RUNTIME_DIR", scratch.path().string()}};
+  MendProcess job({"run", "-n", "3", "--spares", "1", "--", MEND_SUBJECT, "leaves:asks_and_dies_when_told",
+                   "--mend-commit-every=1", "--mend-rollback=local"});
+  job.wait_for_output("rank 1: goes");
+  answer_of({"stop", std::to_string(job.pid())});
+  EXPECT_EQ(job.wait(), 4) << job.errors();
+  EXPECT_THAT(job.errors(), testing::HasSubstr("a process died while the job left in time: all ranks go back"));
+  EXPECT_THAT(job.errors(), testing::Not(testing::HasSubstr("is not send-deterministic")));
+}
 
 }  // namespace

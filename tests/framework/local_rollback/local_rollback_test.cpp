@@ -236,6 +236,21 @@ TEST(LocalRollbackFromAny, has_all_go_back_when_another_dies_during_the_recovery
     expect_steps(play_from_any(fmt::format("1@6,3@6+{}", point)), {-1, -1, -1, -1}, from_any, Entries::any);
 }
 
+/// Runs a scenario in which this rank goes back alone.
+void expect_alone(const std::string& scenario, int ranks, int rank) {
+  const auto end = play(scenario, ranks, 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::AllOf(SizeIs(ranks), testing::Each(testing::EndsWith(": epoch 1")))) << end.errors;
+  EXPECT_THAT(end.errors, AllOf(HasSubstr(fmt::format("only rank {} goes back", rank)),
+                                testing::Not(HasSubstr("all ranks go back"))));
+}
+
+TEST(LocalRollbackFromAny, finds_no_message_before_its_cause) { expect_alone("finds_nothing_before_its_cause", 3, 0); }
+
+TEST(LocalRollbackFromAny, receives_what_it_has_probed_before_a_recovery) {
+  expect_alone("receives_what_it_has_probed", 4, 3);
+}
+
 // Synchronous sends that do not block, and matched messages.
 
 TEST(LocalRollbackOfRequests, gives_the_same_result_as_the_global_one_without_a_death) {
@@ -450,6 +465,14 @@ TEST(LocalRollback, has_all_go_back_when_they_poll_for_what_is_not_sent_again) {
               HasSubstr("since a rank went back, all ranks wait for each other, and nothing moves"));
 }
 
+TEST(LocalRollback, has_all_go_back_when_one_polls_for_what_depends_on_what_is_not_sent_again) {
+  const auto end = play("polls_before_it_sends_again", 3, 1, locally);
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("rank 1: it polls in vain for a message that others have sent before, and sends "
+                                    "nothing: all ranks go back to the last commit"));
+}
+
 TEST(LocalRollback, has_all_go_back_when_one_waits_for_any_of_what_is_not_sent_again) {
   EXPECT_THAT(play_waiting("leaves_out_what_others_wait_for_any_of", 3).errors,
               HasSubstr("since a rank went back, all ranks wait for each other, and nothing moves"));
@@ -471,10 +494,11 @@ TEST(LocalRollback, ends_the_job_instead_if_it_is_strict) {
   const auto end = play("is_not_send_deterministic", 3, 1, {"--mend-rollback", "local,strict"});
   EXPECT_EQ(end.exit_code, 2) << end.errors;
   EXPECT_THAT(end.errors,
-              testing::ContainsRegex("rank 1: message [1-4] to rank [02] with tag 0 has another content when it "
-                                     "is sent again: the program is not send-deterministic .random numbers "
-                                     "without a seed, or times, as of MPI_Wtime, are usual causes.: with "
-                                     "--mend-rollback local,strict the job ends"));
+              testing::ContainsRegex(
+                  "rank 1: message [1-4] to rank [02] with tag 0 or one before it has another content when it "
+                  "is sent again: the program is not send-deterministic .random numbers "
+                  "without a seed, or times, as of MPI_Wtime, are usual causes.: with "
+                  "--mend-rollback local,strict the job ends"));
 }
 
 TEST(LocalRollback, ends_the_job_instead_of_giving_up_ranks_if_it_is_strict) {
@@ -552,11 +576,12 @@ TEST(CheckDeterminism, says_of_each_rank_that_it_sends_the_same_again) {
   ASSERT_THAT(said(end), SizeIs(4));
 }
 
-TEST(CheckDeterminism, names_the_first_message_that_differs) {
+TEST(CheckDeterminism, names_the_channel_on_which_a_message_differs) {
   const auto end = check_determinism("sends_its_process", 1, "2");
   EXPECT_EQ(end.exit_code, 2) << end.errors;
-  EXPECT_THAT(end.errors, testing::ContainsRegex("rank 0: message [1-9] to rank 1 with tag 42 has another content when "
-                                                 "it is sent again: the program is not send-deterministic"));
+  EXPECT_THAT(end.errors, testing::ContainsRegex(
+                              "rank 0: message [1-9] to rank 1 with tag 42 or one before it has another content when "
+                              "it is sent again: the program is not send-deterministic"));
 }
 
 TEST(CheckDeterminism, fails_if_nothing_was_checked) {
@@ -603,6 +628,36 @@ TEST(LocalRollbackOfRequests, refuses_those_of_an_earlier_entry_of_the_body) {
   in_clusters.emplace_back("--mend-clusters=2");
   expect_end(play("starts_a_request_of_an_earlier_entry", 4, 1, in_clusters), 2,
              "MPI_Start was called for a request of before a recovery");
+}
+
+/// Rank 0 goes back with rank 1, and the others stay.
+support::JobEnd play_in_two_clusters(const std::string& scenario) {
+  auto in_clusters = locally;
+  in_clusters.emplace_back("--mend-clusters=2");
+  return play(scenario, 4, 1, in_clusters);
+}
+
+TEST(LocalRollbackOfRequests, completes_those_of_an_earlier_entry_of_the_body) {
+  const auto end = play_in_two_clusters("waits_for_requests_of_an_earlier_entry");
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 1", "rank 1: epoch 1", "rank 2: epoch 1", "rank 3: epoch 1"))
+      << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("only ranks 0, 1 go back"));
+}
+
+class PollingInC : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(LocalRollback, PollingInC,
+                         testing::Values("iprobe", "improbe", "waitany", "waitsome", "testsome", "status"),
+                         place_name<const char*>);
+
+TEST_P(PollingInC, ends_when_its_rank_goes_back) {
+  const auto end = play_in_two_clusters(fmt::format("polls_in_c:{}", GetParam()));
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), ElementsAre("rank 0: 5 in epoch 1", "rank 1: 5 in epoch 1", "rank 2: 5 in epoch 1",
+                                     "rank 3: 5 in epoch 1"))
+      << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("only ranks 0, 1 go back"));
 }
 
 TEST(LocalRollbackOfBegunCollectives, reduces_pairs_and_long_doubles) {

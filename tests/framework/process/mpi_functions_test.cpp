@@ -1,6 +1,6 @@
 // Every MPI function that could go past --mend-rollback local or --mend-world session is known: those that mpi.h
-// declares with a communicator are covered, refused, or ask and set only what the process itself has. All but a few
-// take MPI_COMM_WORLD for session.comm().
+// declares with a communicator, a request or a matched message are covered, refused, or ask and set only what the
+// process itself has. All but a few take MPI_COMM_WORLD for session.comm().
 
 #include "framework/mend.hpp"
 #include "tests/framework/process/refused_functions.hpp"
@@ -122,9 +122,30 @@ const Names covered{"MPI_Send",
                     "MPI_Dist_graph_create",
                     "MPI_Dist_graph_create_adjacent",
                     "MPI_Comm_free",
-                    "MPI_Comm_disconnect"};
+                    "MPI_Comm_disconnect",
+                    "MPI_Mrecv",
+                    "MPI_Imrecv",
+                    "MPI_Start",
+                    "MPI_Startall",
+                    "MPI_Cancel",
+                    "MPI_Request_free",
+                    "MPI_Request_get_status",
+                    "MPI_Test",
+                    "MPI_Testall",
+                    "MPI_Testany",
+                    "MPI_Testsome",
+                    "MPI_Wait",
+                    "MPI_Waitall",
+                    "MPI_Waitany",
+                    "MPI_Waitsome"};
 
-/// They send nothing. MPI_Abort ends the job.
+#if OMPI_MAJOR_VERSION >= 6
+const Names covered_since_6{"MPI_Request_get_status_all", "MPI_Request_get_status_any", "MPI_Request_get_status_some"};
+#else
+const Names covered_since_6;
+#endif
+
+/// They send nothing, or only in partitioned messages, which are refused. MPI_Abort ends the job.
 const Names local{"MPI_Abort",
                   "MPI_Attr_delete",
                   "MPI_Attr_get",
@@ -162,8 +183,14 @@ const Names local{"MPI_Abort",
                   "MPI_Graph_neighbors",
                   "MPI_Graph_neighbors_count",
                   "MPI_Graphdims_get",
+                  "MPI_Grequest_complete",
+                  "MPI_Grequest_start",
                   "MPI_Pack",
                   "MPI_Pack_size",
+                  "MPI_Parrived",
+                  "MPI_Pready",
+                  "MPI_Pready_list",
+                  "MPI_Pready_range",
                   "MPI_Topo_test",
                   "MPI_Unpack",
                   "MPIX_Comm_ack_failed",
@@ -173,15 +200,17 @@ const Names local{"MPI_Abort",
                   "MPIX_Comm_is_revoked"};
 
 #if OMPI_MAJOR_VERSION >= 6
-const Names local_since_6{"MPI_Comm_toint", "MPI_Pack_c", "MPI_Pack_size_c", "MPI_Unpack_c"};
+const Names local_since_6{"MPI_Buffer_iflush", "MPI_Comm_toint",    "MPI_Message_toint",         "MPI_Pack_c",
+                          "MPI_Pack_size_c",   "MPI_Request_toint", "MPI_Session_iflush_buffer", "MPI_Unpack_c"};
 #else
 const Names local_since_6;
 #endif
 
 /// On MPI_COMM_WORLD they do the same as on session.comm(), or cannot be called for it; or C++ does not let them be
 /// called any more.
-const Names left_alone{"MPI_Comm_get_parent", "MPI_Errhandler_get", "MPI_Errhandler_set", "MPI_Pack",
-                       "MPI_Pack_size",       "MPI_Unpack"};
+const Names left_alone{"MPI_Comm_get_parent", "MPI_Errhandler_get", "MPI_Errhandler_set", "MPI_Grequest_complete",
+                       "MPI_Grequest_start",  "MPI_Pack",           "MPI_Pack_size",      "MPI_Parrived",
+                       "MPI_Pready",          "MPI_Pready_list",    "MPI_Pready_range",   "MPI_Unpack"};
 
 Names refused() {
   Names names;
@@ -189,15 +218,21 @@ Names refused() {
   return names;
 }
 
-/// Those that have a parameter of type MPI_Comm or a pointer to one.
-Names declared_with_communicator(const std::string& header) {
+/// Those that have a parameter of type MPI_Comm, MPI_Request or MPI_Message, or a pointer to one. Windows are refused
+/// when they are made, and files when they are opened, so their requests do not matter.
+Names declared_with_what_is_logged(const std::string& header) {
   std::ifstream file(header);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const std::regex declaration(R"(OMPI_DECLSPEC\s+int\s+(MPIX?_\w+)\s*\(([^;]*)\)[^;]*;)");
   const std::regex communicator(R"(\bMPI_Comm\b)");
+  const std::regex request(R"(\bMPI_(Request|Message)\b)");
+  const std::regex elsewhere(R"(\bMPI_(File|Win)\b)");
   Names names;
-  for (auto one = std::sregex_iterator(text.begin(), text.end(), declaration); one != std::sregex_iterator(); ++one)
-    if (std::regex_search((*one)[2].str(), communicator)) names.insert((*one)[1]);
+  for (auto one = std::sregex_iterator(text.begin(), text.end(), declaration); one != std::sregex_iterator(); ++one) {
+    const std::string parameters = (*one)[2];
+    const bool is_request = std::regex_search(parameters, request) && !std::regex_search(parameters, elsewhere);
+    if (is_request || std::regex_search(parameters, communicator)) names.insert((*one)[1]);
+  }
   return names;
 }
 
@@ -216,25 +251,26 @@ bool is_intercepted(const std::string& name) {
 }
 
 TEST(MpiFunctions, are_all_known_to_local_rollback) {
-  Names declared = declared_with_communicator(MEND_MPI_HEADER);
-  declared.merge(declared_with_communicator(MEND_MPI_EXTENSION_HEADER));
+  Names declared = declared_with_what_is_logged(MEND_MPI_HEADER);
+  declared.merge(declared_with_what_is_logged(MEND_MPI_EXTENSION_HEADER));
   ASSERT_GT(declared.size(), 150U);
   Names known = refused();
   known.insert(covered.begin(), covered.end());
+  known.insert(covered_since_6.begin(), covered_since_6.end());
   known.insert(local.begin(), local.end());
   known.insert(local_since_6.begin(), local_since_6.end());
   EXPECT_EQ(declared, known);
-  EXPECT_EQ(known.size(), covered.size() + local.size() + local_since_6.size() + refused().size())
+  EXPECT_EQ(known.size(),
+            covered.size() + covered_since_6.size() + local.size() + local_since_6.size() + refused().size())
       << "some stand in two lists";
 }
 
 TEST(MpiFunctions, that_send_are_intercepted) {
   const volatile auto whole_program = static_cast<int (*)(const mend::Options&, const mend::Body&)>(&mend::run);
   ASSERT_NE(whole_program, nullptr);
-  for (const Names& names : {covered, refused()})
+  for (const Names& names : {covered, covered_since_6, refused()})
     for (const std::string& name : names) EXPECT_TRUE(is_intercepted(name)) << name;
-  for (const char* const other :
-       {"MPI_Mrecv", "MPI_Imrecv", "MPI_Comm_create_keyval", "MPI_Keyval_create", "MPI_Comm_f2c"})
+  for (const char* const other : {"MPI_Op_free", "MPI_Comm_create_keyval", "MPI_Keyval_create", "MPI_Comm_f2c"})
     EXPECT_TRUE(is_intercepted(other)) << other;
   EXPECT_FALSE(is_intercepted("MPI_Type_size"));
 }

@@ -52,6 +52,18 @@ TEST(World, is_the_sessions_after_a_recovery_in_place) {
                                               "rank 2: is 2 of 3, named of my program, in epoch 1"));
 }
 
+TEST(World, is_the_sessions_in_a_thread_of_the_program_too) {
+  const auto end = play("has_a_thread_in_the_world", 2, 1, {"--mend-world", "session"});
+  EXPECT_EQ(end.exit_code, 0) << end.errors;
+  EXPECT_THAT(said(end), testing::ElementsAre("rank 0: there are 2", "rank 1: there are 2"));
+}
+
+TEST(World, is_refused_in_a_thread_of_the_program_too) {
+  const auto end = play("has_a_thread_in_the_world", 2, 1);
+  EXPECT_EQ(end.exit_code, 2) << end.errors;
+  EXPECT_THAT(end.errors, HasSubstr("an MPI call used MPI_COMM_WORLD, which also contains spares"));
+}
+
 TEST(World, has_the_attributes_of_mpi_and_those_of_the_session) {
   for (const char* const rollback : {"all", "local"}) {
     const auto end =

@@ -41,7 +41,9 @@ mend::Body run_until_asked(std::string_view what) {
       ++step;
       if (step == begin + 3 && session.epoch() == mend::Epoch{0}) say(session, "goes");
       if (session.commit_due() && commits) session.store().commit();
-      if (asks && session.should_exit()) break;
+      if (!asks || !session.should_exit()) continue;
+      if (what == "asks_and_dies_when_told" && is_first(session, 1)) die();
+      break;
     }
     say(session, fmt::format("has {} of {} steps, from version {}, in epoch {}", total, step, from != 0 ? "N" : "0",
                              session.epoch().value));

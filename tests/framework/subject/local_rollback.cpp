@@ -9,6 +9,7 @@
 #include "tests/framework/subject/subject.hpp"
 
 #include "base/fault_point.hpp"
+#include "transport/mpi.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -293,6 +294,16 @@ void compose(void* first, void* second, int* count, MPI_Datatype*) {
   auto* after = static_cast<Affine*>(second);
   for (int i = 0; i < *count; ++i)
     after[i] = {before[i].factor * after[i].factor, before[i].offset * after[i].factor + after[i].offset};
+}
+
+void take_larger(void* first, void* second, int* count, MPI_Datatype*) {
+  for (int i = 0; i < *count; ++i)
+    static_cast<int*>(second)[i] = std::max(static_cast<int*>(first)[i], static_cast<int*>(second)[i]);
+}
+
+void take_smaller(void* first, void* second, int* count, MPI_Datatype*) {
+  for (int i = 0; i < *count; ++i)
+    static_cast<int*>(second)[i] = std::min(static_cast<int*>(first)[i], static_cast<int*>(second)[i]);
 }
 
 /// All reductions of `count` values on `comm`, one result after the other.
@@ -623,6 +634,105 @@ Scenarios local_rollback_scenarios() {
     MPI_Barrier(session.comm());
     say(session, "was not refused");
   };
+  // Rank 1 dies, and rank 0 of its cluster enters the body again, where it first waits for what it had begun before.
+  all["waits_for_requests_of_an_earlier_entry"] = [](mend::Session& session) {
+    static std::array<MPI_Request, 3> kept{MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    static int in = 0;
+    static const int out = 5;
+    MPI_Waitall(3, kept.data(), MPI_STATUSES_IGNORE);
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(session.comm(), &made);
+    session.store().restore();
+    if (session.rank() == mend::Rank{0}) {
+      MPI_Irecv(&in, 1, MPI_INT, 1, 0, made, &kept[0]);
+      MPI_Issend(&out, 1, MPI_INT, 1, 1, session.comm(), &kept[1]);
+    }
+    MPI_Ibarrier(session.comm(), &kept[2]);
+    if (is_first(session, 1)) die();
+    if (session.rank() == mend::Rank{1}) {
+      int got = 0;
+      MPI_Recv(&got, 1, MPI_INT, 0, 1, session.comm(), MPI_STATUS_IGNORE);
+      MPI_Send(&got, 1, MPI_INT, 0, 0, made);
+    }
+    MPI_Waitall(3, kept.data(), MPI_STATUSES_IGNORE);
+    if (session.rank() == mend::Rank{0} && in != out) throw std::runtime_error("another value has come");
+    session.store().commit();
+    say(session, fmt::format("epoch {}", session.epoch().value));
+  };
+  // Rank 1 dies, and rank 0 of its cluster goes back from calls that it repeats until a message of rank 1 is there. It
+  // does not look at codes, and errors are returned, as in C.
+  const auto in_c = [](const std::function<void(MPI_Comm, int*)>& receive) {
+    return [receive](mend::Session& session) {
+      int in = 0;
+      const int out = 5;
+      session.store().restore();
+      if (is_first(session, 1)) die();
+      if (session.rank() == mend::Rank{1}) MPI_Send(&out, 1, MPI_INT, 0, 7, session.comm());
+      if (session.rank() == mend::Rank{0}) {
+        const mend::ErrorsHandled as_in_c(mend::OnError::tells_and_returns);
+        receive(session.comm(), &in);
+        MPI_Request request = reinterpret_cast<MPI_Request>(&in);  // as a variable that was not set
+        MPI_Ibcast(&in, 1, MPI_INT, 0, session.comm(), &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      } else {
+        int unused = 0;
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Ibcast(&unused, 1, MPI_INT, 0, session.comm(), &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      }
+      session.store().commit();
+      say(session, fmt::format("{} in epoch {}", session.rank() == mend::Rank{0} ? in : out, session.epoch().value));
+    };
+  };
+  all["polls_in_c:iprobe"] = in_c([](MPI_Comm comm, int* in) {
+    MPI_Status status;
+    for (int is_there = 0; is_there == 0;) MPI_Iprobe(1, 7, comm, &is_there, &status);
+    int count = 0;
+    MPI_Get_count(&status, MPI_INT, &count);
+    std::vector<int> all_of_it(static_cast<std::size_t>(count));
+    MPI_Recv(all_of_it.data(), count, MPI_INT, status.MPI_SOURCE, 7, comm, MPI_STATUS_IGNORE);
+    if (count == 1) *in = all_of_it[0];
+  });
+  all["polls_in_c:improbe"] = in_c([](MPI_Comm comm, int* in) {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    for (int is_there = 0; is_there == 0;) MPI_Improbe(1, 7, comm, &is_there, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(in, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+  });
+  all["polls_in_c:waitany"] = in_c([](MPI_Comm comm, int* in) {
+    std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Irecv(in, 1, MPI_INT, 1, 7, comm, &requests[1]);
+    for (int which = -1; which != 1 && which != MPI_UNDEFINED;)
+      MPI_Waitany(2, requests.data(), &which, MPI_STATUS_IGNORE);
+  });
+  all["polls_in_c:waitsome"] = in_c([](MPI_Comm comm, int* in) {
+    std::array<MPI_Request, 1> requests{MPI_REQUEST_NULL};
+    MPI_Irecv(in, 1, MPI_INT, 1, 7, comm, requests.data());
+    std::array<int, 1> which{};
+    int done = 0;
+    for (int left = 1; left > 0; left -= done)
+      MPI_Waitsome(1, requests.data(), &done, which.data(), MPI_STATUSES_IGNORE);
+  });
+  all["polls_in_c:testsome"] = in_c([](MPI_Comm comm, int* in) {
+    std::array<MPI_Request, 1> requests{MPI_REQUEST_NULL};
+    MPI_Irecv(in, 1, MPI_INT, 1, 7, comm, requests.data());
+    std::array<int, 1> which{};
+    int done = 0;
+    for (int left = 1; left > 0; left -= done)
+      MPI_Testsome(1, requests.data(), &done, which.data(), MPI_STATUSES_IGNORE);
+  });
+  all["polls_in_c:status"] = in_c([](MPI_Comm comm, int* in) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(in, 1, MPI_INT, 1, 7, comm, &request);
+    for (int is_there = 0; is_there == 0;) MPI_Request_get_status(request, &is_there, MPI_STATUS_IGNORE);
+#if OMPI_MAJOR_VERSION >= 6
+    int which = 0;
+    for (int all_there = 0; all_there == 0;) MPI_Request_get_status_all(1, &request, &all_there, MPI_STATUSES_IGNORE);
+    for (int is_there = 0; is_there == 0;)
+      MPI_Request_get_status_any(1, &request, &which, &is_there, MPI_STATUS_IGNORE);
+    for (int count = 0; count == 0;) MPI_Request_get_status_some(1, &request, &count, &which, MPI_STATUSES_IGNORE);
+#endif
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  });
   // Rank 1 dies after it has sent long doubles, whose unused bytes are different in each process, in types of several
   // kinds.
   all["sends_long_doubles"] = [](mend::Session& session) {
@@ -717,19 +827,28 @@ Scenarios local_rollback_scenarios() {
     const MPI_Comm comm = session.comm();
     const int rank = session.rank().value;
     std::vector<int> values(3, rank);
+    int most = rank;
     MPI_Datatype pair = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
-    std::array<MPI_Request, 2> requests{};
+    MPI_Op larger = MPI_OP_NULL;
+    MPI_Op smaller = MPI_OP_NULL;
+    MPI_Op_create(&take_larger, 1, &larger);
+    std::array<MPI_Request, 3> requests{};
     MPI_Ibcast(values.data(), 1, pair, 2, comm, &requests[0]);
     MPI_Iallreduce(MPI_IN_PLACE, &values[2], 1, MPI_INT, MPI_SUM, comm, &requests[1]);
-    MPI_Type_free(&pair);  // it lasts as long as it is needed
+    MPI_Iallreduce(MPI_IN_PLACE, &most, 1, MPI_INT, larger, comm, &requests[2]);
+    MPI_Type_free(&pair);  // they last as long as they are needed
+    MPI_Op_free(&larger);
+    MPI_Op_create(&take_smaller, 1, &smaller);  // where the other was, if that is gone
+    if (larger != MPI_OP_NULL) throw std::runtime_error("an operation that was freed still has its handle");
     // Each waits for the next, and none for what it began.
     int token = 0;
     if (rank != 0) MPI_Recv(&token, 1, MPI_INT, rank - 1, 0, comm, MPI_STATUS_IGNORE);
-    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(3, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Op_free(&smaller);
     if (rank + 1 < session.size()) MPI_Send(&token, 1, MPI_INT, rank + 1, 0, comm);
-    if (values != std::vector{2, 2, 3}) throw std::runtime_error("a result is wrong");
+    if (values != std::vector{2, 2, 3} || most != session.size() - 1) throw std::runtime_error("a result is wrong");
   });
   all["commits_with_a_collective_pending"] = in_body([](mend::Session& session) {
     static MPI_Request request = MPI_REQUEST_NULL;
@@ -1076,12 +1195,12 @@ Scenarios local_rollback_scenarios() {
     session.agree(true);
   });
   // The same, but the ranks poll for messages: 0 for one of 1, 1 for one of 2, and 2, with pauses, for one of 0. Rank 0
-  // tests a persistent request too that it has not started.
-  all["polls_for_a_message_again"] = in_four_steps([](mend::Session& session, int step) {
+  // tests a persistent request too that it has not started. When rank 1 has gone back, it sends until a step.
+  const auto poll_again = [](mend::Session& session, int step, int last_sent) {
     const int rank = session.rank().value;
     const auto send = [&] { MPI_Send(&step, 1, MPI_INT, (rank + 2) % 3, 5, session.comm()); };
     if (step == 2 && is_first(session, 1)) die();
-    if (rank == 1 && session.role() != mend::Role::newcomer) send();
+    if (rank == 1 && (step <= last_sent || session.role() != mend::Role::newcomer)) send();
     int in = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(&in, 1, MPI_INT, (rank + 1) % 3, 5, session.comm(), &request);
@@ -1095,6 +1214,91 @@ Scenarios local_rollback_scenarios() {
     }
     MPI_Request_free(&idle);
     if (rank != 1) send();
+  };
+  all["polls_for_a_message_again"] =
+      in_four_steps([=](mend::Session& session, int step) { poll_again(session, step, 1); });
+  // Rank 1 polls for messages that the others have sent only because of those that it does not send again.
+  all["polls_before_it_sends_again"] =
+      in_four_steps([=](mend::Session& session, int step) { poll_again(session, step, -1); });
+  // Rank 2 answers a message that it has only probed. Rank 0 polls for messages that rank 2 sends because of one that
+  // rank 0 sends later. When rank 0 goes back, the messages of rank 2 are there at once.
+  all["finds_nothing_before_its_cause"] = in_four_steps([](mend::Session& session, int step) {
+    const MPI_Comm comm = session.comm();
+    const int rank = session.rank().value;
+    const auto send = [&](int to, int tag) { MPI_Send(&step, 1, MPI_INT, to, tag, comm); };
+    const auto receive = [&](int from, int tag) {
+      int in = -1;
+      MPI_Status status;
+      MPI_Recv(&in, 1, MPI_INT, from, tag, comm, &status);
+      if (in != step) throw std::runtime_error("a message of another step has come");
+      return status.MPI_SOURCE;
+    };
+    if (step == 2 && is_first(session, 0)) die();
+    if (rank == 1) {
+      send(0, 5);
+      send(0, 7);
+    }
+    if (rank == 2) {
+      MPI_Probe(0, 6, comm, MPI_STATUS_IGNORE);
+      send(0, 5);
+      receive(0, 6);
+      receive(0, 8);
+      send(0, 7);
+      send(0, 9);
+    }
+    if (rank == 0) {
+      if (receive(MPI_ANY_SOURCE, 5) != 1) throw std::runtime_error("an answer has come before its question");
+      send(2, 6);
+      if (receive(MPI_ANY_SOURCE, 5) != 2) throw std::runtime_error("no answer has come");
+      std::array<int, 2> in{};
+      std::array<MPI_Request, 2> requests{};
+      MPI_Irecv(in.data(), 1, MPI_INT, 2, 7, comm, requests.data());
+      MPI_Irecv(&in[1], 1, MPI_INT, 1, 7, comm, &requests[1]);
+      int which = -1;
+      int has_come = 0;
+      int is_there = 0;
+      MPI_Waitany(2, requests.data(), &which, MPI_STATUS_IGNORE);
+      if (which == 1) MPI_Test(requests.data(), &has_come, MPI_STATUS_IGNORE);
+      MPI_Iprobe(2, 9, comm, &is_there, MPI_STATUS_IGNORE);
+      if (which != 1 || has_come != 0 || is_there != 0)
+        throw std::runtime_error("a poll has found a message before its cause");
+      send(2, 8);
+      MPI_Wait(requests.data(), MPI_STATUS_IGNORE);
+      receive(2, 9);
+    }
+    MPI_Barrier(comm);
+  });
+  // Rank 0 has probed a message of rank 2 when one of rank 1 comes and rank 3 dies. The receive takes what was probed.
+  all["receives_what_it_has_probed"] = in_four_steps([](mend::Session& session, int step) {
+    const MPI_Comm comm = session.comm();
+    const int rank = session.rank().value;
+    int in = 0;
+    const auto send = [&](int to, int tag) { MPI_Send(&step, 1, MPI_INT, to, tag, comm); };
+    const auto receive = [&](int from, int tag) { MPI_Recv(&in, 1, MPI_INT, from, tag, comm, MPI_STATUS_IGNORE); };
+    if (rank == 2) send(0, 5);
+    if (rank == 1) {
+      receive(0, 6);
+      send(0, 5);
+      send(0, 6);
+    }
+    if (rank == 3) {
+      receive(0, 7);
+      if (step == 2 && is_first(session, 3)) die();
+      send(0, 8);
+    }
+    if (rank == 0) {
+      MPI_Status status;
+      MPI_Probe(MPI_ANY_SOURCE, 5, comm, &status);
+      send(1, 6);
+      receive(1, 6);
+      send(3, 7);
+      receive(3, 8);
+      MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 5, comm, &status);
+      if (status.MPI_SOURCE != 2) throw std::runtime_error("another message has come than was probed");
+      MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 5, comm, &status);
+      if (status.MPI_SOURCE != 1) throw std::runtime_error("a message has come twice");
+    }
+    MPI_Barrier(comm);
   });
   // Ranks 0 and 2 wait for any of their requests: one of a collective call that does not block, to which rank 1 does
   // not come again, and rank 0's receive of a message that it does not send. A part of rank 2's request is complete.

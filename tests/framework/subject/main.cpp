@@ -100,7 +100,8 @@ int jump_out(int argc, char** argv) {
   });
 }
 
-/// The program has a duplicate of MPI_COMM_WORLD from before the job, and uses it in the body or only after the job.
+/// The program has a duplicate of MPI_COMM_WORLD, or of a part of it, from before the job, and uses it in the body or
+/// only after the job.
 int run_beside_duplicate(int argc, char** argv) {
   const std::string_view how(argv[1]);
   const bool meets_in_body = how.ends_with("meets_in_body");
@@ -111,6 +112,10 @@ int run_beside_duplicate(int argc, char** argv) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm_idup(MPI_COMM_WORLD, &all, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (how.ends_with(":part_meets_in_body")) {  // of the first two processes
+    int process = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    MPI_Comm_split(MPI_COMM_WORLD, process / 2, 0, &all);
   } else {
     MPI_Comm_dup(MPI_COMM_WORLD, &all);
   }
@@ -141,6 +146,23 @@ int run_inside_own_mpi(int argc, char** argv, int wanted_level) {
   MPI_Finalized(&finalized);
   std::printf("MPI is %s after mend\n", finalized ? "finalized" : "still there");
   std::fflush(stdout);
+  MPI_Finalize();
+  return code;
+}
+
+/// A thread of the program makes a call in MPI_COMM_WORLD while the body waits for it.
+int run_with_a_thread_in_the_world(int argc, char** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  const int code = mend::run(argc, argv, [](mend::Session& session) {
+    int sum = 0;
+    const auto count_all = [&sum] {
+      const int one = 1;
+      MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    };
+    std::thread(count_all).join();
+    say(session, fmt::format("there are {}", sum));
+  });
   MPI_Finalize();
   return code;
 }
@@ -254,6 +276,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (wanted == "jumps_out_of_the_body") return subject::jump_out(argc, argv);
+  if (wanted == "has_a_thread_in_the_world") return subject::run_with_a_thread_in_the_world(argc, argv);
   if (wanted.starts_with("has_a_duplicate:")) return subject::run_beside_duplicate(argc, argv);
   if (wanted == "inside_own_mpi_of_several_threads")
     return subject::run_inside_own_mpi(argc, argv, MPI_THREAD_MULTIPLE);

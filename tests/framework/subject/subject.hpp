@@ -75,8 +75,9 @@ mend::Body keep_a_pool(std::string_view what);
 mend::Body evolve_a_table(std::string_view what);
 
 /// Counts steps until it is asked to leave. "asks": calls should_exit(); "asks_and_dies": rank 1 dies at the commit at
-/// which it would have left; "ignores": does not call it; "never_commits"; "ends": ends five steps after its beginning.
-/// Prints "goes" after three steps, and its step at the end.
+/// which it would have left; "asks_and_dies_when_told": rank 1 dies when should_exit() is true; "ignores": does not
+/// call it; "never_commits"; "ends": ends five steps after its beginning. Prints "goes" after three steps, and its step
+/// at the end.
 mend::Body run_until_asked(std::string_view what);
 
 /// For --mend-rollback local. "1@5,2@7": rank 1 dies before step 5, and rank 2 before step 7. A step of -1: before
