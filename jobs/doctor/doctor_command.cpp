@@ -1,6 +1,8 @@
 // mend doctor: checks whether this machine has what fault tolerance needs.
 
 #include "base/error.hpp"
+#include "base/files/scratch_folder.hpp"
+#include "framework/option_file.hpp"
 #include "framework/options.hpp"
 #include "jobs/commands.hpp"
 #include "jobs/doctor/checks.hpp"
@@ -9,15 +11,20 @@
 #include "jobs/run/find_mpirun.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace mend::jobs {
 namespace {
@@ -62,6 +69,41 @@ bool is_wanted(const DoctorArguments& arguments, std::string_view check) {
   return arguments.only.empty() || std::ranges::find(arguments.only, check) != arguments.only.end();
 }
 
+/// The environment of the throw-away jobs. What the user has set for other jobs does not count in them, and they write
+/// none of its files. Networks do count, because they belong to the machine: those in files of options are copied.
+class EnvironmentOfChecks {
+ public:
+  EnvironmentOfChecks() {
+    const std::optional<std::string> users = value_of("MEND_CONFIG");
+    const std::string sites = value_of("MEND_SITE_CONFIG").value_or(usual_site_file);
+    for (const std::string& variable : option_variables())
+      if (variable != "MEND_NETWORK") ::unsetenv(variable.c_str());
+    ::setenv("MEND_SITE_CONFIG", "none", 1);
+    if (users) copy_networks("--mend-config", *users, "MEND_CONFIG");
+    if (is_site_file(sites)) copy_networks("--mend-site-config", sites, "MEND_SITE_CONFIG");
+  }
+
+ private:
+  static std::optional<std::string> value_of(const char* variable) {
+    const char* const value = std::getenv(variable);
+    return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
+  }
+
+  void copy_networks(const std::string& said, const std::string& file, const char* variable) {
+    if (!folder_) folder_.emplace("mend-doctor");
+    const std::filesystem::path copy = folder_->path() / fmt::format("{}.toml", variable);
+    std::ofstream out(copy);
+    for (const auto& [table, name] :
+         {std::pair(OptionTable::programs, "mend"), std::pair(OptionTable::launcher, "mend.run")}) {
+      for (const CLI::ConfigItem& item : options_in_file(said, file, table))
+        if (item.name == "network") out << fmt::format("[{}]\nnetwork = \"{}\"\n", name, fmt::join(item.inputs, ","));
+    }
+    ::setenv(variable, copy.c_str(), 1);
+  }
+
+  std::optional<ScratchFolder> folder_;
+};
+
 int examine(DoctorArguments& arguments) {
   check_names(arguments.only);
   DoctorOptions& options = arguments.options;
@@ -77,6 +119,7 @@ int examine(DoctorArguments& arguments) {
     options.wrong_mpirun = wrong.what();
   }
   const HeldSignals held;
+  const EnvironmentOfChecks environment;
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
   Findings findings;
   for (const Check& check : checks) {

@@ -67,16 +67,26 @@ Trial try_job(const DoctorOptions& options, const ScratchFolder& scratch, int ra
                                 "--",
                                 probe_of(options).string()};
   line.insert(line.end(), arguments.begin(), arguments.end());
+  line.push_back(fmt::format("--mend-heartbeat={:g}", options.heartbeat_ms));
+  line.push_back(fmt::format("--mend-timeout={:g}", options.timeout_ms));
   Trial trial{run_program(line, options.patience), {}};
   if (std::ifstream in(file); in) trial.result = Json::parse(in, nullptr, false);
   if (!trial.result.is_object()) trial.result = Json::object();
   return trial;
 }
 
-Finding failed_trial(const char* subject, const Trial& trial, std::string remedy) {
-  return {Level::fail, subject, fmt::format("the throw-away job has failed: {}", trial.end.complaint()),
-          std::move(remedy)};
+/// Returns true if no job starts with this time-out.
+bool is_refused(const DoctorOptions& options) { return options.timeout_ms < 2 * options.heartbeat_ms; }
+
+/// `lacks`: what the job has not done if it has ended as it should.
+Finding failed_trial(const DoctorOptions& options, const char* subject, const Trial& trial, const char* lacks,
+                     std::string remedy) {
+  const std::string reason = trial.end.succeeded() ? lacks : trial.end.complaint();
+  return {Level::fail, subject, fmt::format("the throw-away job has failed: {}", reason),
+          is_refused(options) ? "mend the heartbeat first: mend doctor --only recovery says how" : std::move(remedy)};
 }
+
+constexpr const char* no_recovery = "it has lost no process";
 
 double last_recovery_ms(const Trial& trial) {
   double sum = 0;
@@ -151,16 +161,11 @@ Findings check_corrections(const DoctorOptions& options) {
 Findings check_recovery(const DoctorOptions& options) {
   if (!has_probe(options)) return {without_probe("recovery")};
   const ScratchFolder scratch("mend-doctor");
-  const Trial trial = try_job(options, scratch, 3, 1,
-                              {"dies", fmt::format("--mend-heartbeat={:g}", options.heartbeat_ms),
-                               fmt::format("--mend-timeout={:g}", options.timeout_ms)});
+  const Trial trial = try_job(options, scratch, 3, 1, {"dies"});
   Findings findings;
   if (!trial.end.succeeded() || trial.recoveries() == 0) {
-    const bool refused = options.timeout_ms < 2 * options.heartbeat_ms;
-    findings.push_back(failed_trial("recovery", trial,
-                                    refused
-                                        ? "mend the heartbeat first, see below"
-                                        : "look at the line's reason, and run it alone: mend doctor --only recovery"));
+    findings.push_back(failed_trial(options, "recovery", trial, no_recovery,
+                                    "look at the line's reason, and run it alone: mend doctor --only recovery"));
     findings.push_back(judge_heartbeat(0, options.heartbeat_ms, options.timeout_ms));
     if (findings.back().level == Level::pass) findings.pop_back();
     return findings;
@@ -190,7 +195,8 @@ Findings check_spawn(const DoctorOptions& options) {
   const ScratchFolder scratch("mend-doctor");
   const Trial trial = try_job(options, scratch, 2, 0, {"dies", "--mend-on-failure=spawn"});
   if (!trial.end.succeeded() || trial.recoveries() == 0) {
-    return {failed_trial("spawn", trial, "launch with --spares, and without spawn in --mend-on-failure")};
+    return {failed_trial(options, "spawn", trial, no_recovery,
+                         "launch with --spares, and without spawn in --mend-on-failure")};
   }
   return {{Level::pass, "spawn", fmt::format("a killed rank was replaced in {:.0f} ms", last_recovery_ms(trial)), ""}};
 }
@@ -207,7 +213,7 @@ Findings check_disk(const DoctorOptions& options) {
     if (std::filesystem::exists(entry->path() / "manifest.json")) ++versions;
   }
   if (!trial.end.succeeded() || versions == 0) {
-    return {failed_trial("HDF5", trial,
+    return {failed_trial(options, "HDF5", trial, "it has written no version",
                          fmt::format("look at the disk of {} (TMPDIR)", scratch.path().parent_path().string()))};
   }
   return {{Level::pass, "HDF5",

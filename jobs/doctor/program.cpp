@@ -40,7 +40,8 @@ std::string ProgramEnd::complaint() const {
   for (std::size_t begin = 0; begin < errors.size();) {
     const auto end = std::min(errors.find('\n', begin), errors.size());
     const std::string line = errors.substr(begin, end - begin);
-    const bool is_note = line.starts_with("mend: Slurm ends this job in ");  // by mend run, in an allocation
+    const bool is_of_allocation = line.starts_with("mend: Slurm ends this job ");  // by mend run
+    const bool is_note = is_of_allocation || line.find(": note: ") != std::string::npos;
     if (end > begin && !is_note) return line;
     begin = end + 1;
   }

@@ -16,7 +16,7 @@ struct ProgramEnd {
   std::string errors;   ///< standard error
 
   bool succeeded() const { return in_time && exit_code == 0; }
-  /// Returns the first line of standard error or, without one, how the program ended.
+  /// Returns the first line of standard error that is no note or, without one, how the program ended.
   std::string complaint() const;
 };
 

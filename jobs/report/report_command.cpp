@@ -137,8 +137,9 @@ void add_report_command(CLI::App& mend, Action& chosen) {
   auto* report_command =
       mend.add_subcommand("report", "Tell what happened in a run, from its result file and its traces");
   report_command->footer(
-      "Prints a table of the recoveries, or writes what --html and --perfetto name. Exits with 1 when the results\n"
-      "differ.");
+      "Prints a table of the recoveries, or writes what --html and --perfetto name.\n\n"
+      "Exits with 0; with 1 when the results differ (--same-as), or the output could not be written; with 2 for wrong\n"
+      "arguments, and for files that cannot be read, written or understood.");
   report_command
       ->add_option("FILE", arguments->files,
                    "The file that mend run --result has named; traces: the folder of --mend-trace, or files in it")

@@ -329,21 +329,24 @@ struct OwnRecovery {
   std::int64_t whole() const { return phases[0] + phases[1] + phases[2] + phases[3]; }
 };
 
-std::optional<OwnRecovery> own_recovery(const ProcessEvents& process_events, int epoch) {
+/// The recoveries of a process, by the epoch that they have led into.
+std::map<std::int64_t, OwnRecovery> own_recoveries(const ProcessEvents& process_events) {
   static constexpr std::array<const char*, 3> until_rebuilt{"interrupt", "agree", "rebuild"};
-  OwnRecovery own;
-  bool known = false;
+  std::map<std::int64_t, OwnRecovery> found;
+  std::map<std::int64_t, std::int64_t> restored;
   for (const TraceEvent* event : process_events.events) {
     for (std::size_t i = 0; i < until_rebuilt.size(); ++i) {
-      if (event->name != until_rebuilt[i] || event->note("epoch") != epoch) continue;
+      const auto epoch = event->name == until_rebuilt[i] ? event->note("epoch") : std::nullopt;
+      if (!epoch) continue;
+      OwnRecovery& own = found[*epoch];
       own.phases[i] += event->length_us;
       if (i == 0) own.noticed = event->begin_us;
-      known = true;
     }
     const Mark* mark = event->name == "restore" ? process_events.at(event->begin_us) : nullptr;
-    if (mark != nullptr && mark->epoch == epoch) own.phases[3] += event->length_us;
+    if (mark != nullptr) restored[mark->epoch] += event->length_us;
   }
-  return known ? std::optional(own) : std::nullopt;
+  for (auto& [epoch, own] : found) own.phases[3] = restored[epoch];
+  return found;
 }
 
 /// Returns the time at which the last process had made the communicators of `epoch`.
@@ -364,14 +367,18 @@ std::optional<int> newcomer_at(const EventsByProcess& by_process, int rank, int 
   return std::nullopt;
 }
 
-/// Returns the recovery as seen by the rank for which it took longest. Returns nothing if no rank has completed it: the
-/// processes have agreed on the dead processes, and ended.
-std::optional<OwnRecovery> slowest_recovery(const EventsByProcess& by_process, int epoch) {
-  std::optional<OwnRecovery> slowest;
+/// The recoveries by epoch, each as seen by the rank for which it took longest. Left out is one that no rank has
+/// completed: the processes have agreed on the dead processes, and ended.
+std::map<int, OwnRecovery> slowest_recoveries(const EventsByProcess& by_process) {
+  std::map<int, OwnRecovery> slowest;
   for (const auto& [process, process_events] : by_process) {
-    const Mark* mark = process_events.in(epoch);
-    const auto own = mark != nullptr && mark->rank ? own_recovery(process_events, epoch) : std::nullopt;
-    if (own && (!slowest || own->whole() >= slowest->whole())) slowest = *own;
+    const auto recoveries = own_recoveries(process_events);
+    for (const Mark& mark : process_events.epochs) {
+      const auto own = recoveries.find(mark.epoch);
+      if (!mark.rank || own == recoveries.end()) continue;
+      OwnRecovery& longest = slowest.try_emplace(mark.epoch, own->second).first->second;
+      if (own->second.whole() >= longest.whole()) longest = own->second;
+    }
   }
   return slowest;
 }
@@ -415,6 +422,7 @@ json recoveries_in(const EventsByProcess& by_process) {
   std::set<int> epochs;
   for (const auto& [process, process_events] : by_process)
     for (const Mark& mark : process_events.epochs) epochs.insert(mark.epoch);
+  const auto slowest = slowest_recoveries(by_process);
   json recoveries = json::array();
   std::int64_t before = 0;
   for (const int epoch : epochs) {
@@ -422,8 +430,8 @@ json recoveries_in(const EventsByProcess& by_process) {
     std::vector<int> dead;
     for (const auto& [process, process_events] : by_process)
       if (process_events.died && process_events.end > before && process_events.end <= now) dead.push_back(process);
-    const auto slowest = epoch > 0 ? slowest_recovery(by_process, epoch) : std::nullopt;
-    if (slowest) recoveries.push_back(recovery_into(by_process, epoch, dead, *slowest));
+    const auto own = epoch > 0 ? slowest.find(epoch) : slowest.end();
+    if (own != slowest.end()) recoveries.push_back(recovery_into(by_process, epoch, dead, own->second));
     before = now;
   }
   return recoveries;

@@ -31,12 +31,14 @@ std::string content_of(const fs::path& file) {
 
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const fs::path& file = entry.path();
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path& file = entry->path();
     std::error_code ignored;
     const bool is_named_so = file.filename().string().starts_with("process-") && file.extension() == ".json";
-    if (is_named_so && entry.is_regular_file(ignored)) files.push_back(file);
+    if (is_named_so && entry->is_regular_file(ignored)) files.push_back(file);
   }
+  if (error) throw UsageError(fmt::format("the trace {} cannot be read", folder.string()));
   std::ranges::sort(files);
   return files;
 }
@@ -145,12 +147,17 @@ bool is_trace(const fs::path& path) {
 }
 
 json events_in(const std::string& text, const std::string& file) {
-  const std::string whole_events = text.substr(0, text.find_last_not_of(", \n") + 1);
-  const std::string whole_lines = text.substr(0, text.rfind(",\n"));
   json document = parse_shallow(text, file);
-  const std::string no_event = text.substr(0, text.find('[') + 1);  // the first is cut off
-  for (const std::string& mended : {text + "}", whole_events + "]}", whole_lines + "]}", no_event + "]}"})
-    if (document.is_discarded()) document = parse_shallow(mended, file);
+  struct Mended {
+    std::size_t kept;  // of the text
+    const char* end;
+  };
+  for (const auto& [kept, end] : {Mended{text.size(), "}"}, Mended{text.find_last_not_of(", \n") + 1, "]}"},
+                                  Mended{text.rfind(",\n"), "]}"},      // the last event is cut off
+                                  Mended{text.find('[') + 1, "]}"}}) {  // the first one is
+    if (!document.is_discarded()) break;
+    document = parse_shallow(text.substr(0, kept) + end, file);
+  }
   if (!document.is_object() || !document.contains("traceEvents") || !document.at("traceEvents").is_array())
     return json(json::value_t::discarded);
   return document.at("traceEvents");

@@ -25,6 +25,8 @@ function make(tag, content = [], attributes = {}) {
 
 const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits));
 const cell = value => make("td", value, { class: "number" });
+const head = (content, attributes = {}) => make("th", content, { scope: "col", ...attributes });
+const numbersHead = content => head(content, { class: "number" });
 
 // --- light and dark --------------------------------------------------------------------------------------------
 
@@ -86,12 +88,13 @@ function fillRecoveries(timeline) {
   if (!model.recoveries.length) return element("recoveries-section").remove();
   const known = PHASES.filter(phase => model.recoveries.some(recovery => recovery.phases[phase] != null));
   const longest = Math.max(...model.recoveries.map(recovery => recovery.sum_ms), 1e-9);
-  const head = phase => make("th", [make("span", [], { class: "swatch", style: `background:var(--${phase === "detect" ? "silent" : phase})` }), phase],
-                             { class: "number" });
-  element("recoveries").append(make("thead", make("tr", [make("th", "#"), ...(timeline ? [make("th", "at", { class: "number" })] : []),
-    make("th", "died"), make("th", "taken over by"), ...known.map(head), make("th", "sum", { class: "number" }), make("th", "")])));
+  const phaseHead = phase => numbersHead([
+    make("span", [], { class: "swatch", style: `background:var(--${phase === "detect" ? "silent" : phase})` }), phase]);
+  element("recoveries").append(make("thead", make("tr", [head("#"), ...(timeline ? [numbersHead("at")] : []), head("died"),
+    head("taken over by"), ...known.map(phaseHead), numbersHead("sum"), head("", { "aria-label": "phases" })])));
   const rows = model.recoveries.map(recovery => {
-    const jump = make("button", String(recovery.number), { type: "button", title: "Show it" });
+    const jump = make("button", String(recovery.number),
+                      { type: "button", title: "Show it", "aria-label": `Show recovery ${recovery.number}` });
     jump.addEventListener("click", () => timeline?.showRecovery(recovery));
     const successors = (recovery.replacements ?? []).map(place => `process ${place.newcomer}`).join(", ");
     return make("tr", [make("td", timeline ? jump : String(recovery.number)),
@@ -117,9 +120,9 @@ function logBars(local) {
 function fillRollbacks() {
   const local = model.recoveries.filter(recovery => recovery.local);
   if (!local.length) return element("rollbacks-section").remove();
-  const head = name => make("th", name, { class: "number" });
-  element("rollbacks").append(make("thead", make("tr", [make("th", "#"), make("th", "went back"), head("to version"),
-    head("steps again"), head("steps kept"), head("logs of all"), head("of a rank, most"), make("th", "log of each rank")])));
+  element("rollbacks").append(make("thead", make("tr", [head("#"), head("went back"), numbersHead("to version"),
+    numbersHead("steps again"), numbersHead("steps kept"), numbersHead("logs of all"), numbersHead("of a rank, most"),
+    head("log of each rank")])));
   element("rollbacks").append(make("tbody", local.map(({ number: count, local }) => make("tr", [make("td", String(count)),
     make("td", local.who), cell(String(local.version)), cell(local.again == null ? "–" : String(local.again)),
     cell(String(local.kept)), cell(bytesText(local.logged)), cell(bytesText(local.most_logged)),
@@ -222,7 +225,9 @@ function jump(timeline, by) {
   if (recovery) timeline.showRecovery(recovery);
 }
 
+/** What keys and buttons do. `timeline`: null on a page without one. */
 function actionsOf(timeline) {
+  if (!timeline) return { dark: switchTheme };
   return {
     in: () => timeline.zoom(0.5), out: () => timeline.zoom(2), all: () => timeline.showAll(),
     next: () => jump(timeline, 1), previous: () => jump(timeline, -1),
@@ -240,14 +245,14 @@ const NEEDS_FOCUS = new Set(["ArrowUp", "ArrowDown"]);  // otherwise these scrol
 function listen(timeline) {
   const actions = actionsOf(timeline);
   for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", actions[button.dataset.do]);
-  element("search").addEventListener("input", event => timeline.showRanks(ranksIn(event.target.value)));
+  element("search")?.addEventListener("input", event => timeline.showRanks(ranksIn(event.target.value)));
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.target.tagName === "INPUT") {
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    if (NEEDS_FOCUS.has(event.key) && !element("timeline").contains(document.activeElement)) return;
+    if (NEEDS_FOCUS.has(event.key) && !element("timeline")?.contains(document.activeElement)) return;
     const action = actions[KEYS[event.key]];
     if (!action) return;
     event.preventDefault();
@@ -268,7 +273,6 @@ function fillTimeline() {
   timeline.onPoint = (index, left, top) => tellBar(timeline, index, left, top);
   if (!model.recoveries.length) element("jumps").remove();
   fillLegend(timeline);
-  listen(timeline);
   const named = location.hash.match(/^#recovery-(\d+)$/);  // a link to a recovery
   const recovery = named && model.recoveries.find(one => one.number === +named[1]);
   if (recovery) timeline.showRecovery(recovery);
@@ -289,6 +293,7 @@ function fillEnds() {
 fillFigures();
 fillEnds();
 const timeline = fillTimeline();
+listen(timeline);
 fillRecoveries(timeline);
 fillRollbacks();
 fillCommits();

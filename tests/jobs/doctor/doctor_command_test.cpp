@@ -227,6 +227,41 @@ TEST(MendDoctor, finds_a_time_out_that_is_too_short_in_files_of_options) {
   EXPECT_THAT(process.errors(), HasSubstr("none.toml cannot be read"));
 }
 
+TEST(MendDoctor, tries_jobs_without_what_is_set_for_other_jobs) {
+  const support::ScratchFolder folder;
+  const fs::path trace = folder.path() / "process-0.json";
+  std::ofstream(trace) << "the trace of another job";
+  const std::string sites = folder / "site.toml";
+  std::ofstream(sites) << "[mend]\ndisk = \"" << (folder / "disk").string()
+                       << "\"\n[mend.run]\nmpi = \"--no-such-option\"\nnetwork = \"tcp\"\n";
+  const ScopedEnvironment environment{
+      {"MEND_REDUNDANCY", "rs:4+2"}, {"MEND_TRACE", folder.path().string()}, {"MEND_SITE_CONFIG", sites}};
+  const Diagnosis diagnosis = doctor({"--only", "recovery"});
+  EXPECT_THAT(diagnosis.findings, Contains(IsFinding("pass", "recovery", "a killed rank was replaced")));
+  EXPECT_EQ(fs::file_size(trace), std::string_view("the trace of another job").size());
+  EXPECT_FALSE(fs::exists(folder.path() / "disk"));
+}
+
+TEST(MendDoctor, tries_jobs_with_the_networks_of_files_of_options) {
+  const support::ScratchFolder folder;
+  const std::string sites = folder / "site.toml";
+  std::ofstream(sites) << "[mend.run]\nnetwork = \"no-such-network\"\n";
+  const ScopedEnvironment environment{{"MEND_SITE_CONFIG", sites}};
+  EXPECT_THAT(doctor({"--only", "recovery"}).findings,
+              Contains(IsFinding("fail", "recovery", "--network no-such-network")));
+}
+
+TEST(MendDoctor, says_of_a_throw_away_job_that_fails_what_is_no_note) {
+  const support::ScratchFolder folder;
+  const fs::path mpirun = folder.path() / "bin/mpirun";
+  write_script(mpirun,
+               "case $1 in --version) echo 'mpirun (Open MPI) 5.0.7'; exit;; esac\n"
+               "echo 'mend[0] 12:00:00.000000: note: a spare is there' >&2; echo 'the reason' >&2; exit 1\n");
+  const ScopedEnvironment environment{{"MEND_MPIRUN", mpirun}};
+  EXPECT_THAT(doctor({"--only", "recovery"}).findings,
+              Contains(IsFinding("fail", "recovery", "the throw-away job has failed: the reason")));
+}
+
 TEST(MendDoctor, finds_a_limit_that_is_missing) {
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);

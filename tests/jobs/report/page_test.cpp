@@ -126,8 +126,16 @@ TEST_F(Browser, shows_what_there_is_of_a_result_alone) {
   const json result = json::parse(R"({"app": "<heat>", "ranks": 4, "commits": 8, "reported": {"norm": 0.5},
     "phase_seconds": {"commit": 0.5, "restore": 0, "total": 9}, "recoveries": [
     {"epoch": 1, "dead": [2], "replacements": [{"rank": 2, "dead": 2, "newcomer": 4}], "agree_ms": 2.5}]})");
-  const Shown shown = show(page_of(page_model({"<heat>", std::nullopt, result})), scratch_.path());
+  std::string page = page_of(page_model({"<heat>", std::nullopt, result}));
+  page.insert(page.rfind("</body>"), R"(<script>
+    const before = root.dataset.theme;
+    for (const key of ["n", "ArrowUp", "d"])
+      document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    document.body.append(make("p", root.dataset.theme === before ? "as before" : "switched", { id: "said" }));
+  </script>)");
+  const Shown shown = show(page, scratch_.path());
   EXPECT_THAT(shown.complaints, IsEmpty());
+  EXPECT_EQ(text_in(shown.document, "said", "p"), "switched") << "the key d works without a timeline";
   EXPECT_EQ(text_in(shown.document, "name", "h1"), "&lt;heat&gt;");
   EXPECT_THAT(text_in(shown.document, "recoveries", "table"), HasSubstr("|1|rank 2|process 4|2.50|2.50|"));
   EXPECT_THAT(text_in(shown.document, "reported", "table"), HasSubstr("|norm|0.5|"));

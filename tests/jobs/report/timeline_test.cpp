@@ -7,9 +7,11 @@
 #include "tests/support/job.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -302,6 +304,22 @@ TEST(TraceFiles, that_are_none_are_refused) {
   EXPECT_TRUE(events_in("[]", "trace").is_discarded());
   EXPECT_TRUE(events_in("{\"traceEvents\": 3}", "trace").is_discarded());
   EXPECT_THROW(read_trace("/nowhere"), UsageError);
+}
+
+TEST(TraceFiles, in_a_folder_that_cannot_be_read_are_refused) {
+  const support::ScratchFolder folder;
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};  // root may read all folders, but not open one then
+  std::string refusal;
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  try {
+    read_trace(folder.path());
+  } catch (const std::exception& error) {
+    refusal = error.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(refusal, "the trace " + folder.path().string() + " cannot be read");
 }
 
 TEST(TraceFiles, that_are_all_empty_are_not_called_missing) {

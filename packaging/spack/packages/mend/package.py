@@ -38,7 +38,7 @@ class Mend(CMakePackage):
     depends_on("xxhash@0.8:")
     depends_on("isa-l@2.30:")
     depends_on("hdf5@1.10:~mpi")
-    depends_on("kokkos@3.7:", when="+kokkos")
+    depends_on("kokkos@3.7:5", when="+kokkos")
     depends_on("libpng", when="+kokkos")
 
     generator("ninja")
