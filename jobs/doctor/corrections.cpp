@@ -45,7 +45,8 @@ constexpr std::array all{
     Correction{"numbers-in-use-are-kept",
                "a communicator may receive no more, or wrong messages, after another one's making was interrupted"},
     Correction{"pieces-are-returned-once", "a message of some MiB may never arrive after a death in its exchange"},
-    Correction{"receives-from-the-dead-are-over", "a survivor may crash after deaths of processes reached over TCP"},
+    Correction{"receives-from-the-dead-are-over",
+               "a survivor may crash after deaths of processes reached over TCP, or lose a message of a living one"},
     Correction{"refused-messages-are-sent-later", "with --network ofi, an agreement of the library may never end"},
     Correction{"runtime-news-do-not-wait", "news of a death from the runtime takes 40 ms more"},
     Correction{"segments-have-names-of-their-own", "two jobs of a user on one machine may crash each other, by chance"},
@@ -54,6 +55,8 @@ constexpr std::array all{
     Correction{"topologies-do-not-warn", "every MPI_Cart_create prints a warning of a dozen lines"},
     Correction{"unfinished-communicators-may-fail",
                "a survivor may crash when a death meets a communicator in the making"},
+    Correction{"waits-leave-no-traces",
+               "after a death, MPI_Waitany and MPI_Waitsome may end a receive without its message, or cause a crash"},
     Correction{
         "writers-may-die",
         "a process may receive nothing more after another one of its machine was killed, and is held dead as stuck"},

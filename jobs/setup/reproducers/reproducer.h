@@ -90,6 +90,15 @@ static inline void begin(int* argc, char*** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
+// Initialises MPI for calls by several threads; errors are fatal.
+static inline void begin_with_threads(int* argc, char*** argv) {
+  end_with_launcher(60);
+  int threads;
+  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &threads);
+  if (threads != MPI_THREAD_MULTIPLE) untestable("the library does not allow calls by several threads");
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
+
 static inline int class_of(int code) {
   int class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &class);

@@ -10,15 +10,6 @@
 
 static MPI_Comm parent;
 
-// Initialises MPI for calls by several threads; errors are fatal.
-static inline void begin_with_threads(int* argc, char*** argv) {
-  end_with_launcher(60);
-  int threads;
-  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &threads);
-  if (threads != MPI_THREAD_MULTIPLE) untestable("the library does not allow calls by several threads");
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-}
-
 // Revokes `parent` after the given number of microseconds.
 static inline void* revoke_after(void* microseconds) {
   for (const double end = seconds() + 1e-6 * *(const int*)microseconds; seconds() < end;) sched_yield();
