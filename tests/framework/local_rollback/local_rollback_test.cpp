@@ -469,8 +469,9 @@ TEST(LocalRollback, has_all_go_back_when_one_polls_for_what_depends_on_what_is_n
   const auto end = play("polls_before_it_sends_again", 3, 1, locally);
   EXPECT_EQ(end.exit_code, 0) << end.errors;
   EXPECT_THAT(said(end), ElementsAre("rank 0: epoch 3", "rank 1: epoch 3", "rank 2: epoch 3")) << end.errors;
-  EXPECT_THAT(end.errors, HasSubstr("rank 1: it polls in vain for a message that others have sent before, and sends "
-                                    "nothing: all ranks go back to the last commit"));
+  EXPECT_THAT(end.errors,
+              HasSubstr("rank 1: it polls in vain for a message, and does not send what it has sent before: all "
+                        "ranks go back to the last commit"));
 }
 
 TEST(LocalRollback, has_all_go_back_when_one_waits_for_any_of_what_is_not_sent_again) {
