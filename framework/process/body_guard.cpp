@@ -112,7 +112,8 @@ bool is_error_of_revoked(int code) { return outcome_of(code) == MpiOutcome::fail
 
 /// Handles errors of calls in MPI_COMM_WORLD and MPI_COMM_SELF, and of calls without a valid communicator. Inside
 /// mend's own calls, errors are returned. The library reports the errors of MPI_Comm_idup's requests here, and a death
-/// by an unspecific code: whether it is one, the session's communicator shows.
+/// by an unspecific code: whether it is one, the session's communicator shows. (Under local rollback, that one is a
+/// handle of the first epoch, and MPI_Comm_idup is done at once.)
 void on_error_elsewhere(MPI_Comm* comm, int* code, ...) {
   if (errors_are_returned()) return;
   if (is_forbidden(*comm) && is_error_of_revoked(*code)) {
@@ -120,8 +121,10 @@ void on_error_elsewhere(MPI_Comm* comm, int* code, ...) {
     return;
   }
   if (!is_inside() || current_place().place != Place::none) return;
-  const MPI_Comm session = process_context().body_rules.session_comm();
-  handle_error(is_unspecific(*code) && means_failure(session, *code) ? session : *comm, *code);
+  const ProcessContext& context = process_context();
+  const MPI_Comm session = context.body_rules.session_comm();
+  const bool is_of_session = is_unspecific(*code) && context.logged_calls == nullptr && means_failure(session, *code);
+  handle_error(is_of_session ? session : *comm, *code);
 }
 
 void set_handler_elsewhere() {

@@ -369,13 +369,16 @@ Version StoreEngine::restore(Version wanted) {
 
 std::vector<Version> StoreEngine::restore_with_older(int older) {
   return together(Place::restore, [&]() -> std::vector<Version> {
+    const bool is_first = statistics_.first_restore_time == Seconds{};
     const Version newest = restore_version({}, Fills::members);
     if (newest == Version{}) return {};
     std::vector<Version> all;
     if (older > 0) {
       Stopwatch watch;
       all = whole([&] { return restorer().bring_older(newest, static_cast<std::size_t>(older)); });
-      note_restore_time(watch.elapsed());
+      const Seconds time = watch.elapsed();
+      statistics_.restore_time += time;
+      if (is_first) statistics_.first_restore_time += time;
     }
     all.insert(all.begin(), newest);
     return all;

@@ -96,6 +96,7 @@ int dup_comm(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Com
 
 /// Returns when all ranks have called it; then the request is complete.
 int dup_comm_at_once(LoggedCalls& logged, MPI_Comm parent, const MPI_Info* info, MPI_Comm* made, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
   if (const int code = dup_comm(logged, parent, info, made); code != MPI_SUCCESS) return code;
   const VirtualComm& virtual_comm = *logged.virtual_comm_of(parent);
   return logged.in_call([&] { return logged.messages().begin_operation(virtual_comm, {}, {}, request); });
@@ -336,13 +337,13 @@ void ask_for_communicators(int count, const MPI_Request* requests) {
 }
 
 /// Reports the communicators whose requests are complete. A completed request is null. If it failed, there is no
-/// communicator. With MPI_ERR_IN_STATUS, requests that have failed are not null.
+/// communicator; after a wait for several requests of which one has failed, it is not known which.
 void take_made_communicators(int code) {
   ProcessContext& context = process_context();
   std::vector<ComingCommunicator> made;
   std::erase_if(context.coming_communicators, [&](const ComingCommunicator& coming) {
     const bool is_over = coming.asked != nullptr && *coming.asked == MPI_REQUEST_NULL;
-    if (is_over && (code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS)) made.push_back(coming);
+    if (is_over && code == MPI_SUCCESS) made.push_back(coming);
     return is_over;
   });
   for (const ComingCommunicator& one : made) {

@@ -101,6 +101,7 @@ bool is_in_place(MPI_Comm /*first*/) { return false; }
     static const auto library = mend::of_the_library<decltype(&P##name)>("P" #name);                           \
     comm = mend::resolve(comm);                                                                                \
     if (auto* logged = mend::logged_calls_of(comm)) {                                                          \
+      *request = MPI_REQUEST_NULL;                                                                             \
       if constexpr (mend::keeps_arrays(#name)) {                                                               \
         const void* const caller = __builtin_return_address(0);                                                \
         if (const auto code = mend::refuse_in_fortran(*logged, #name, caller, request)) return *code;          \

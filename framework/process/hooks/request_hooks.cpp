@@ -346,6 +346,7 @@ MEND_SAME_AS_PMPI(MPI_Mrecv);
 int PMPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
   static const auto library = of_the_library<decltype(&PMPI_Imrecv)>("PMPI_Imrecv");
   if (auto* logged = owner_of_matched(*message)) {
+    *request = MPI_REQUEST_NULL;
     return logged->in_call(
         [&] { return logged->messages().begin_receive_matched(buf, count, type, message, request); });
   }
