@@ -95,6 +95,12 @@ FenixSnapshot read_snapshot(Version version, std::span<const std::byte> image) {
   return snapshot;
 }
 
+/// Combines the flags of all ranks by `operation`. `flags`: the same number on all. Collective over the ranks.
+void combine(std::vector<int>& flags, MPI_Op operation, MPI_Comm comm) {
+  const auto count = static_cast<int>(flags.size());
+  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, flags.data(), count, MPI_INT, operation, comm); }, "MPI_Allreduce");
+}
+
 void vote(Engine& engine, Proposal proposal = Proposal::flag) {
   if (!engine.ballot().vote(proposal, true)) throw EnvironmentError("a rank refused to go on");
 }
@@ -380,12 +386,7 @@ std::vector<Definition> Group::known_to_all_informed(const std::vector<Definitio
   }
   std::vector<Definition> known;
   if (is_known.empty()) return known;
-  const auto count = static_cast<int>(is_known.size());
-  call_mpi(
-      [&] {
-        return MPI_Allreduce(MPI_IN_PLACE, is_known.data(), count, MPI_INT, MPI_MIN, engine_.epoch_state().store.get());
-      },
-      "MPI_Allreduce");
+  combine(is_known, MPI_MIN, engine_.epoch_state().store.get());
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     if (is_known[i] != 0) known.push_back(definitions[i]);
   }
@@ -407,8 +408,7 @@ void Group::drop_deleted(std::vector<Definition>& recorded) const {
   for (std::size_t at = 0; at < deleted.size(); at += 2)
     is_kept.push_back(informed_ && has(static_cast<int>(deleted[at]), deleted[at + 1], newest) ? 1 : 0);
   if (is_kept.empty()) return;
-  const auto count = static_cast<int>(is_kept.size());
-  call_mpi([&] { return MPI_Allreduce(MPI_IN_PLACE, is_kept.data(), count, MPI_INT, MPI_MAX, comm); }, "MPI_Allreduce");
+  combine(is_kept, MPI_MAX, comm);
   std::erase_if(recorded, [&](const Definition& one) {
     for (std::size_t i = 0; i < is_kept.size(); ++i) {
       const bool is_this =

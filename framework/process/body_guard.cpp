@@ -149,16 +149,13 @@ MPI_Comm require_no_copy_of_world(MPI_Comm comm) {
   const auto is_in = [comm](const std::vector<MPI_Comm>& noted) {
     return std::ranges::find(noted, comm) != noted.end();
   };
-  if (is_in(context.worlds)) {
-    refuse_wrong_use(
-        "an MPI call used a duplicate of MPI_COMM_WORLD from before mend::run, which also contains spares and dead "
-        "processes: make it of session.comm(), in the body");
-    return MPI_COMM_NULL;
-  }
-  if (context.logged_calls == nullptr || !is_in(context.parts_of_worlds)) return comm;
+  const bool is_world = is_in(context.worlds);
+  if (!is_world && (context.logged_calls == nullptr || !is_in(context.parts_of_worlds))) return comm;
   refuse_wrong_use(
-      "an MPI call used a communicator from before mend::run, whose messages --mend-rollback local does not log: make "
-      "it of session.comm(), in the body");
+      is_world ? "an MPI call used a duplicate of MPI_COMM_WORLD from before mend::run, which also contains spares and "
+                 "dead processes: make it of session.comm(), in the body"
+               : "an MPI call used a communicator from before mend::run, whose messages --mend-rollback local does not "
+                 "log: make it of session.comm(), in the body");
   return MPI_COMM_NULL;
 }
 

@@ -376,9 +376,7 @@ std::vector<Version> StoreEngine::restore_with_older(int older) {
     if (older > 0) {
       Stopwatch watch;
       all = whole([&] { return restorer().bring_older(newest, static_cast<std::size_t>(older)); });
-      const Seconds time = watch.elapsed();
-      statistics_.restore_time += time;
-      if (is_first) statistics_.first_restore_time += time;
+      note_restore_time(watch.elapsed(), is_first);
     }
     all.insert(all.begin(), newest);
     return all;
@@ -462,14 +460,15 @@ Version StoreEngine::has_gone_back_to(Restorer::Restored restored, Fills what, S
   origin_ = restored.origin;
   reach("restore.done");
   ++statistics_.restores;
-  note_restore_time(watch.elapsed());
+  note_restore_time(watch.elapsed(), statistics_.first_restore_time == Seconds{});
   note_sizes();
   return restored.version;
 }
 
-void StoreEngine::note_restore_time(Seconds time) {
+/// `is_first`: it belongs to the first restore since the last recovery.
+void StoreEngine::note_restore_time(Seconds time, bool is_first) {
   statistics_.restore_time += time;
-  if (statistics_.first_restore_time == Seconds{}) statistics_.first_restore_time = time;
+  if (is_first) statistics_.first_restore_time += time;
 }
 
 void StoreEngine::save_what_is_left() {

@@ -207,7 +207,7 @@ class StoreEngine final : public Store {
   void roll_back_disk(const Restorer::Restored& restored, bool goes_back);
   Restorer restorer() { return {ranks_, versions_, members_.all(), groups_, disk_.get()}; }
   Version has_gone_back_to(Restorer::Restored restored, Fills what, Stopwatch watch);
-  void note_restore_time(Seconds time);
+  void note_restore_time(Seconds time, bool is_first);
   void take_back_provisional(Version version);
   void note_sizes();
 

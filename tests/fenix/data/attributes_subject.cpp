@@ -10,8 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "../checks.h"
-#include "../die.h"
+#include "play.hpp"
 
 namespace {
 
@@ -24,15 +23,6 @@ constexpr int latest = FENIX_DATA_SNAPSHOT_LATEST;
 MPI_Comm comm = MPI_COMM_NULL;
 std::vector<int> values(100);
 int serialized = 0;
-
-template <class Call>
-int code_of(const Call& call) {
-  try {
-    return call();
-  } catch (const fenix::RuntimeException& refused) {
-    return refused.error;
-  }
-}
 
 void fill(int first) { std::iota(values.begin(), values.end(), first); }
 

@@ -5,12 +5,10 @@
 #include <fenix.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 #include <vector>
 
-#include "../checks.h"
-#include "../die.h"
+#include "play.hpp"
 
 namespace {
 
@@ -26,21 +24,13 @@ std::vector<double> doubles(count);
 std::vector<int> values(count);
 int single = 0;
 
-template <class Call>
-int code_of(const Call& call) {
-  try {
-    return call();
-  } catch (const fenix::RuntimeException& refused) {
-    return refused.error;
-  }
-}
-
 /// As a process does that has taken over a rank.
 int define(int member, void* buffer) {
   return code_of([&] { return data::member_define(group, member, buffer, count, MPI_INT); });
 }
 
 void commit_and_delete() {
+  data::group_create(group, {.depth = 1});
   data::member_create(group, first, values.data(), count, MPI_INT);
   data::member_create(group, deleted, &single, 1, MPI_INT);
   data::member_create(group, renewed, doubles.data(), count, MPI_DOUBLE);
@@ -65,7 +55,8 @@ bool are_restored(int member) {
   return true;
 }
 
-void check() {
+void check(bool /*takes_over*/) {
+  data::group_create(group, {.depth = 1});
   CHECK(!data::member_created(group, deleted));
   CHECK(data::group_members(group) == std::vector<int>({first, last, renewed, again}));
   for (const int member : {first, last}) CHECK(define(member, values.data()) == FENIX_SUCCESS);
@@ -86,26 +77,4 @@ void check() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  read_deaths(argc, argv);
-  MPI_Init(&argc, &argv);
-  fenix::init({.out_comm = &comm, .argc = &argc, .argv = &argv, .spares = 1});
-  const bool takes_over = fenix::role() == fenix::RECOVERED_RANK;
-  MPI_Comm_rank(comm, &rank);
-  try {
-    if (takes_over) fenix::throw_exception();
-    data::group_create(group, {.depth = 1});
-    commit_and_delete();
-    MPI_Barrier(comm);  // all have come so far
-    die_at("deleted", 0, rank);
-    MPI_Barrier(comm);
-    CHECK(false);
-  } catch (const fenix::CommException&) {
-    data::group_create(group, {.depth = 1});
-    check();
-  }
-  CHECK(Fenix_Finalize() == FENIX_SUCCESS);
-  std::printf("rank %d: %d checks failed\n", rank, failed);
-  MPI_Finalize();
-  return failed != 0 ? 1 : 0;
-}
+int main(int argc, char** argv) { return play(argc, argv, comm, commit_and_delete, "deleted", check); }

@@ -3,10 +3,7 @@
 
 #include <fenix.hpp>
 
-#include <cstdio>
-
-#include "../checks.h"
-#include "../die.h"
+#include "play.hpp"
 
 namespace {
 
@@ -17,15 +14,6 @@ constexpr int member = 5;
 
 MPI_Comm comm = MPI_COMM_NULL;
 int values[2] = {-1, -1};
-
-template <class Call>
-int code_of(const Call& call) {
-  try {
-    return call();
-  } catch (const fenix::RuntimeException& refused) {
-    return refused.error;
-  }
-}
 
 int create(int group) {
   return code_of([&] { return data::group_create(group, {.comm = comm}); });
@@ -57,24 +45,4 @@ void check(bool takes_over) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  read_deaths(argc, argv);
-  MPI_Init(&argc, &argv);
-  fenix::init({.out_comm = &comm, .argc = &argc, .argv = &argv, .spares = 1});
-  const bool takes_over = fenix::role() == fenix::RECOVERED_RANK;
-  MPI_Comm_rank(comm, &rank);
-  try {
-    if (takes_over) fenix::throw_exception();
-    commit();
-    MPI_Barrier(comm);  // all have come so far
-    die_at("committed", 0, rank);
-    MPI_Barrier(comm);
-    CHECK(false);
-  } catch (const fenix::CommException&) {
-    check(takes_over);
-  }
-  CHECK(Fenix_Finalize() == FENIX_SUCCESS);
-  std::printf("rank %d: %d checks failed\n", rank, failed);
-  MPI_Finalize();
-  return failed != 0 ? 1 : 0;
-}
+int main(int argc, char** argv) { return play(argc, argv, comm, commit, "committed", check); }

@@ -11,8 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "../checks.h"
-#include "../die.h"
+#include "play.hpp"
 
 namespace {
 
@@ -25,15 +24,6 @@ constexpr int latest = FENIX_DATA_SNAPSHOT_LATEST;
 
 MPI_Comm comm = MPI_COMM_NULL;
 int value = 0;
-
-template <class Call>
-int code_of(const Call& call) {
-  try {
-    return call();
-  } catch (const fenix::RuntimeException& refused) {
-    return refused.error;
-  }
-}
 
 /// Rank 2 dies when the others wait for nothing any more but its death.
 void die_when_all_are_ready() {
